@@ -31,19 +31,27 @@ static tn_array *sum_of_squares(const tn_module *module)
 	return sum;
 }
 
-/* All gradients times the 0-d `factor`. */
+/* All gradients times the 0-d `factor`.  It may be NaN: zeros stay zeros, as what lies between the
+ * gradients of two parameters must, which later norms include. */
 static tn_status scale(const tn_module *module, const tn_array *factor)
 {
+	static const struct tn_formula scaled = {
+		.text = "g = g == 0 ? g : g * factor", .inputs = "g factor", .outputs = "g"};
+	struct tn_runtime *rt = module->runtime;
 	struct tn_run run;
 	size_t next = 0;
-	while (tn_next_run(module, NULL, &next, &run)) {
+	while (factor && tn_next_run(module, NULL, &next, &run)) {
 		tn_array *g = tn_slice_run(module->arena.gradients, &run);
 		tn_status status =
-			g ? tn_multiply_into(g, g, factor) : module->runtime->error.status;
+			g ? tn_end_into(rt, tn_formula_map(
+						    rt, tn_operation_named(rt, "clip_grad_norm"),
+						    &scaled, (const tn_array *const[]){g, factor},
+						    &g, NULL))
+			  : rt->error.status;
 		if (status)
 			return status;
 	}
-	return TN_OK;
+	return factor ? TN_OK : rt->error.status;
 }
 
 /* Runs a formula with one scalar on all gradients g of a built module, in place. */

@@ -402,9 +402,9 @@ TN_API tn_status tn_optimizer_set_gradient_noise(tn_optimizer *optimizer, double
  * TN_INVALID_ARGUMENT: limit is not above 0, or the module has not been built. */
 TN_API tn_status tn_clip_grad_value(tn_module *module, double limit);
 /* Scales all gradients so that their joint 2-norm is at most max_norm, as
- * torch.nn.utils.clip_grad_norm_, on the device: a NaN among them makes all NaN, infinity the
- * infinite NaN and the others 0.  *norm receives the norm before, for which the host waits; with
- * norm NULL nothing waits, and the work can be captured.
+ * torch.nn.utils.clip_grad_norm_, on the device: a NaN among them makes all NaN that are not 0,
+ * infinity the infinite NaN and the others 0.  *norm receives the norm before, for which the host
+ * waits; with norm NULL nothing waits, and the work can be captured.
  * TN_INVALID_ARGUMENT: max_norm is not above 0, or the module has not been built. */
 TN_API tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm);
 
