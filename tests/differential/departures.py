@@ -94,6 +94,8 @@ REFUSED = [
      lambda e, name: name == "insert"),
     ("observations are along one axis of both arrays (tenon/statistics.h)", "SHAPE",
      lambda e, name: is_one_column(e)),
+    ("weights are real, also those of nothing (tenon/statistics.h)", "DTYPE",
+     lambda e, name: name == "bincount" and has_complex(e)),
     ("no quantile of no elements", "SHAPE", lambda e, name: "ntile" in name),
 ]
 

@@ -421,6 +421,8 @@ static void a_node_that_cannot_be_is_refused_and_its_state_destroyed(void **stat
 		assert_int_equal(counts.destroyed, i + 1);
 	}
 	assert_status(tn_node_record(context, NULL), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error_text(context), "options");
+	tn_error_clear(context);
 	assert_status(tn_node_record(NULL, &good), TN_INVALID_ARGUMENT);
 	tn_tape_end(tape);
 }
