@@ -73,7 +73,7 @@ static void contexts_capture_at_once(void **state)
 	tn_graph *graphs[2] = {NULL, NULL};
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		contexts[i] = open_next("cuda");
+		contexts[i] = share_open_cuda("cuda");
 		x[i] = tn_full(contexts[i], TN_F32, 1, (int64_t[]){4}, i + 1);
 		y[i] = tn_zeros(contexts[i], TN_F32, 1, (int64_t[]){4});
 		assert_ok(tn_add_into(y[i], x[i], x[i])); /* loads the kernel */
@@ -100,7 +100,7 @@ static void contexts_capture_at_once(void **state)
 		if (i < 2)
 			tn_context_close(contexts[i]);
 	}
-	close_last(contexts[2]);
+	share_close_cuda(contexts[2]);
 }
 
 int main(void)
