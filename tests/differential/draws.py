@@ -646,7 +646,8 @@ def quantile(call):
     call.values = {"a": a}
     axes, keepdims, method = call.axes(), source.chance(0.3), source.integer(0, 12)
     scale = 100 if "percentile" in call.prototype.name else 1
-    q = [source.choice([0, 0.25, 0.5, 0.75, 1, 0.1, 0.3, 0.9]) * scale
+    # Whole numbers would be places for NumPy, even between infinite elements.
+    q = [float(source.choice([0, 0.25, 0.5, 0.75, 1, 0.1, 0.3, 0.9]) * scale)
          for _ in range(source.integer(1, 3))]
     if source.chance(0.02):
         q[0] = -0.5
