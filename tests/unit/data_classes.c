@@ -178,7 +178,7 @@ static void folders_inside_a_class_are_walked_and_other_files_counted(void **sta
 static void folders_of_links_to_one_another_are_read_once(void **state)
 {
 	enum { FOLDERS = 10 };
-	char name[64], target[8];
+	char name[64], target[32];
 	(void)state;
 	write_pets();
 	for (int i = 0; i < FOLDERS; i++) {
