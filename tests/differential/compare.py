@@ -139,8 +139,8 @@ class Expected:
 
 def sizes(value):
     if isinstance(value, np.ndarray) and value.dtype.kind in "fciu":
-        # The size of the smallest i32 is none.
-        value = np.abs(value.astype("i8") if value.dtype.kind == "i" else value)
+        # The size of the smallest integer is no integer.
+        value = np.abs(value.astype("f8") if value.dtype.kind == "i" else value)
         return value.real if value.dtype.kind == "c" else value
     return [sizes(x) for x in value] if isinstance(value, list) and value and \
         isinstance(value[0], np.ndarray) else value

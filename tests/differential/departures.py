@@ -86,7 +86,7 @@ REFUSED = [
     ("an axis is there also where nothing is done along it", "INVALID_ARGUMENT",
      lambda e, name: name == "diff" and e.call.values["n"] == 0),
     ("an index is in range, also where it is for nothing", "INVALID_ARGUMENT",
-     lambda e, name: name in ("ravel_multi_index", "choose", "put") and is_empty(e)),
+     lambda e, name: name in ("ravel_multi_index", "choose", "put", "take") and is_empty(e)),
     ("an array that is written does not lose axes (tenon/array.h)", "SHAPE",
      lambda e, name: name in ("assign", "copyto")
      and len(e.call.values["a"].shape) > len(e.call.values["out"].shape)),
