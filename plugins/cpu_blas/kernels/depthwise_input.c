@@ -120,7 +120,9 @@ static int64_t met(const struct cpu_depthwise *d, int64_t h, int64_t r)
 /* Contributing rows are evenly spaced: the first and the second determine all. */
 static struct row row_of(const struct cpu_depthwise *d, int64_t image, int64_t h)
 {
-	struct row row = {.d = d, .dx = d->x + image * d->x_image + h * d->x_row};
+	struct row row = {.d = d,
+			  .dx = d->x + image * d->x_image + h * d->x_row,
+			  .dy = d->y + image * d->y_image};
 	int64_t first = 0;
 	for (int64_t r = 0; r < d->r; r++) {
 		int64_t p = met(d, h, r);
