@@ -85,7 +85,8 @@ static const char *kind_of(const unsigned char head[9])
 			return kinds[i].kind;
 	}
 	for (int i = 0; i < 9; i++) {
-		if ((head[i] < ' ' || head[i] > '~') && !memchr("\t\r\n", head[i], 3))
+		const int is_blank = head[i] == '\t' || head[i] == '\r' || head[i] == '\n';
+		if ((head[i] < ' ' || head[i] > '~') && !is_blank)
 			return "other bytes";
 	}
 	return "text";
