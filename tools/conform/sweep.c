@@ -17,7 +17,7 @@ static const struct budget plain = {17 << 20, 2e8}, large = {UINT64_C(1025) << 2
  * in every dtype; of crowds of long axes. */
 static const struct totals {
 	double some, every, crowds;
-} totals_of_plain = {4e8, 6e8, 6e8}, totals_of_large = {5e9, 5e9, 5e9};
+} totals_of_plain = {6e8, 8e8, 9e8}, totals_of_large = {5e9, 5e9, 5e9};
 
 /* In the next dtype in which it fits. */
 static void case_of_any(struct plan *plan, const int64_t *lengths)
