@@ -165,9 +165,9 @@ DIFFERENT = [
      lambda e, name: name in ("convolve", "correlate", "polymul", "poly")
      and not is_finite(e)),
     ("factors meet in pairs, whose products may overflow before they meet a 0",
-     lambda e, name: "f16" in e.given and (
-         (name == "ufunc_at" and function_of(e) == "multiply")
-         or e.call.values.get("reducer") == "prod")),
+     lambda e, name: ("f16" in e.given and name == "ufunc_at" and function_of(e) == "multiply")
+     or (e.call.values.get("reducer") == "prod" and (
+         "f16" in e.given or "'initial': 0" in str(e.call.values["options"])))),
     ("sums of f16 at equal indices have f32 totals (tn_array(3))",
      lambda e, name: name == "index_put" and "f16" in e.given),
     ("one weight for all, which the correction takes away but for rounding",
