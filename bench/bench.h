@@ -17,6 +17,7 @@
 #include <tenon/backend.h>
 
 #include "line.h"
+#include "median.h"
 
 #include "base/memory.h"
 #include "base/threads.h"
@@ -39,12 +40,6 @@ static inline double bench_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline int bench_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* Best and median of the samples so far; sorts them. */
 static inline double bench_best(struct bench_samples *s)
 {
@@ -54,8 +49,7 @@ static inline double bench_best(struct bench_samples *s)
 
 static inline double bench_median(struct bench_samples *s)
 {
-	qsort(s->seconds, (size_t)s->n, sizeof(double), bench_compare);
-	return s->seconds[s->n / 2];
+	return bench_median_of(s->seconds, s->n);
 }
 
 /* One of the things that are measured in turn. */

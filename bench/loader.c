@@ -21,6 +21,7 @@
 
 #include "line.h"
 #include "loader_files.h"
+#include "median.h"
 #include "networks.h"
 
 enum { BATCH = 32, STEPS = 4, SIDE = 32 };
@@ -46,18 +47,6 @@ static double clock_seconds(clockid_t clock)
 	struct timespec t;
 	clock_gettime(clock, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *samples, int n)
-{
-	qsort(samples, (size_t)n, sizeof(*samples), compare);
-	return samples[n / 2];
 }
 
 static tn_status train(struct bench *b, const tn_array *x, const tn_array *labels)
@@ -128,12 +117,12 @@ static int measure(struct bench *b, const char *name, int n)
 		if (sample(b, 1, &loaded, i) || sample(b, 0, &resident, i))
 			return 0;
 	}
-	bench_line(name, "ms", 1e3 * median(loaded.wall, n), 1e3 * median(resident.wall, n),
-		   "resident batch");
+	bench_line(name, "ms", 1e3 * bench_median_of(loaded.wall, n),
+		   1e3 * bench_median_of(resident.wall, n), "resident batch");
 	printf("# waiting for batches: %.2f %% of a step; processor time: %.4g ms a step, %.4g on "
 	       "a resident batch\n",
-	       100 * median(loaded.waited, n), 1e3 * median(loaded.processor, n),
-	       1e3 * median(resident.processor, n));
+	       100 * bench_median_of(loaded.waited, n), 1e3 * bench_median_of(loaded.processor, n),
+	       1e3 * bench_median_of(resident.processor, n));
 	return 1;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "line.h"
+#include "median.h"
 
 #define LIMIT_MS 10.0
 
@@ -26,18 +27,6 @@ static double milliseconds(clockid_t clock)
 	struct timespec t;
 	clock_gettime(clock, &t);
 	return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *samples, int n)
-{
-	qsort(samples, (size_t)n, sizeof(*samples), compare);
-	return samples[n / 2];
 }
 
 /* ---- The new process -------------------------------------------------------------------------*/
@@ -114,9 +103,9 @@ static int measure(char *program, const char *selection, const struct bench_opti
 		wall[i] = sample.wall;
 		processor[i] = sample.processor;
 	}
-	bench_line(name, "ms", median(wall, n), LIMIT_MS, "limit");
-	printf("# processor time: %.4g ms; the fastest of %d: %.4g ms\n", median(processor, n), n,
-	       wall[0]);
+	bench_line(name, "ms", bench_median_of(wall, n), LIMIT_MS, "limit");
+	printf("# processor time: %.4g ms; the fastest of %d: %.4g ms\n",
+	       bench_median_of(processor, n), n, wall[0]);
 	return 1;
 }
 

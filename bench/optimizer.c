@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "line.h"
+#include "median.h"
 
 #define PARAMETERS INT64_C(11000000)
 #define PIECE (1 << 18)
@@ -38,18 +39,6 @@ static double now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *samples, int n)
-{
-	qsort(samples, (size_t)n, sizeof(*samples), compare);
-	return samples[n / 2];
 }
 
 static void copy_piece(void *argument, uint64_t begin, uint64_t end)
@@ -131,7 +120,7 @@ static int measure(struct bench *b, const struct bench_options *options, const c
 			side[k][i] = seconds[k];
 	}
 	for (int k = 0; k < 3; k++) {
-		rate[k] = 1e-9 * bytes / median(side[k], options->samples);
+		rate[k] = 1e-9 * bytes / bench_median_of(side[k], options->samples);
 		best[k] = 1e-9 * bytes / side[k][0];
 	}
 	int rival = rate[2] > rate[1] ? 2 : 1;
