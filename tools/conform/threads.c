@@ -86,7 +86,7 @@ static void stress(struct worker *worker)
  * at the same time in all threads, with other data, and compares its results as in a sweep. */
 static void run_sizes(struct worker *worker)
 {
-	enum { FIRST = 8, LENGTHS = 6 };
+	enum { FIRST = 8, LENGTHS = 11 };
 	static const tn_dtype dtypes[] = {TN_F32, TN_I32};
 	static const struct {
 		const struct sweep *sweep;
@@ -105,7 +105,7 @@ static void run_sizes(struct worker *worker)
 			int64_t lengths[SWEEP_AXES];
 			for (uint32_t a = 0; a < sweep->n_axes; a++)
 				lengths[a] = sweep->axes[a].base;
-			lengths[rows[i].axis] = (INT64_C(1) << (FIRST + turn / 2 * 2)) + 1;
+			lengths[rows[i].axis] = (INT64_C(1) << (FIRST + turn / 2)) + 1;
 			pthread_barrier_wait(worker->ready);
 			if (tn_backend_has(kit->backend, (enum tn_slot)sweep->slot) &&
 			    kit_claims_storage(kit, dtype) && sweep->claims(kit, dtype))
