@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "print_error.h"
 
 #define MOST_NAMES 112  /* of rows and aliases together */
 #define FIRST_VALUE 256 /* value for getopt_long, above all letters */
@@ -59,12 +60,13 @@ static int wrong(const struct option_table *table, const char *format, ...)
 
 static int wrong(const struct option_table *table, const char *format, ...)
 {
+	char words[64];
 	va_list arguments;
-	fprintf(stderr, "%s: ", table->command);
+	snprintf(words, sizeof(words), "%s: ", table->command);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	print_error_list(words, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "\nTry: %s --help\n", table->command);
+	print_error("Try: %s --help", table->command);
 	return OPTIONS_WRONG;
 }
 

@@ -40,7 +40,8 @@ static void take_row(struct input *input, char *line)
 	struct tn_option_row *row = &input->rows[input->n_rows++];
 	row->name = take_field(&line);
 	row->variable = take_field(&line);
-	row->type = (uint32_t)take_number(&line) % 8;
+	const char *digit = take_field(&line);
+	row->type = digit ? digit[0] & 7 : 0;
 	row->standard = take_field(&line);
 	row->choices = take_field(&line);
 	row->least = take_number(&line);
