@@ -38,16 +38,19 @@ options_of() {
 for command in info doctor train eval predict trace models data convert launch plugin \
 	'bench dispatch' 'bench ops' 'bench tiers' 'bench train'; do
 	for option in $(options_of "$command"); do
-		try nan nan
 		try "$escape" '?[31m'
+		try nan nan
+		# It takes any text: a name, a file.
+		[ "$answer" != taken ] || continue
+		is_number=0
 		case $answer in
-		'a whole number'* | 'a decimal number'*) ;;
-		*) continue ;;
+		'a whole number'* | 'a decimal number'*) is_number=1 ;;
 		esac
-		n_numbers=$((n_numbers + 1))
+		n_numbers=$((n_numbers + is_number))
 		for value in '' inf -1 1e400 99999999999999999999999999999999 0x10 1,5; do
 			try "$value" "$value"
-			[ "$answer" != taken ] || fail "tenon $command --$option='$value' is taken"
+			[ "$is_number $answer" != '1 taken' ] ||
+				fail "tenon $command --$option='$value' is taken"
 		done
 	done
 done
