@@ -70,10 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	local_variables_read(&host, &variables);
 	const tn_status status = local_job_parse(&variables, &job, &error);
 	fuzz_require(status == error.status && (!status || error.text[0]));
+	const struct tn_launch step = look(&lines, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID");
+	const struct tn_launch own = look(&lines, "TENON_LOCAL_SIZE", "TENON_LOCAL_RANK");
 	if (!status) {
-		const struct tn_launch launch =
-			job.is_step ? look(&lines, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID")
-				    : look(&lines, "TENON_LOCAL_SIZE", "TENON_LOCAL_RANK");
+		const struct tn_launch launch = job.is_step ? step : own;
 		check(&job);
 		fuzz_require(launch.size == job.size && launch.rank == job.rank);
 	}

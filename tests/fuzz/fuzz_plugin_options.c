@@ -56,6 +56,16 @@ static void take_pair(struct input *input, char *line)
 	pair->value = line;
 }
 
+static void check(const struct tn_option_value *option)
+{
+	const struct tn_option_row *row = option->row;
+	const int is_number = row->type == TN_OPTION_INTEGER || row->type == TN_OPTION_NUMBER;
+	if (!option->value || !is_number)
+		return;
+	const double number = strtod(option->value, NULL);
+	fuzz_require(number >= row->least && number <= row->most);
+}
+
 /* The values of a plugin, given as a program would. */
 static void take_again(const struct tn_plugin *plugin, struct tn_parameters *parameters)
 {
@@ -94,6 +104,8 @@ static void take(const struct input *input, struct tn_parameters *parameters)
 	if (!status)
 		status = tn_plugin_options_take(&plugin, &given, parameters, &error);
 	fuzz_require(status == error.status && (!status || error.text[0]));
+	for (size_t i = 0; !status && i < plugin.n_options; i++)
+		check(&plugin.options[i]);
 	if (!status)
 		take_again(&plugin, parameters);
 	tn_plugin_options_release(&plugin);
