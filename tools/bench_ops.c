@@ -10,6 +10,7 @@
 
 #include "bench_parts.h"
 #include "info.h"
+#include "print_error.h"
 
 static const char about[] =
 	"  Times operations in single precision, into new arrays, and shows GFLOP/s or\n"
@@ -238,7 +239,7 @@ static int run(const struct command_line *line, tn_context *context, tn_context 
 	size_t n = 0;
 	int code = EXIT_FAILED;
 	if (!bench_peaks_open(&peaks, bench_threads()))
-		fprintf(stderr, "tenon bench ops: out of memory\n");
+		print_error("tenon bench ops: out of memory");
 	else
 		code = measure_all(line, context, slow, &peaks, rows, &n);
 	if (!code && line->json)

@@ -11,6 +11,7 @@
 
 #include "bench_parts.h"
 #include "info.h"
+#include "print_error.h"
 
 static const char about[] =
 	"  One epoch of training on the reference, cpu and every other usable backend:\n"
@@ -259,7 +260,7 @@ static int run(const struct command_line *line)
 	if (bench_peaks_open(&tiers.processor, bench_threads())) {
 		code = run_all(line, &tiers);
 	} else {
-		fprintf(stderr, "tenon bench tiers: out of memory\n");
+		print_error("tenon bench tiers: out of memory");
 		code = EXIT_FAILED;
 	}
 	bench_peaks_close(&tiers.processor);
@@ -275,8 +276,7 @@ static int open_data(struct command_line *line)
 		return report_error(&error);
 	if (tn_dataset_format(line->dataset) && tn_dataset_count(line->dataset, TN_PART_TRAIN))
 		return EXIT_DONE;
-	fprintf(stderr, "tenon bench tiers: %s: expected labelled pictures to train on\n",
-		line->data);
+	print_error("tenon bench tiers: %s: expected labelled pictures to train on", line->data);
 	return EXIT_FAILED;
 }
 

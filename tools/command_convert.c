@@ -12,6 +12,7 @@
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "output.h"
+#include "print_error.h"
 #include "tool.h"
 
 enum { MOST_RENAMES = 32, MOST_DROPS = 32 };
@@ -79,13 +80,13 @@ static void say_unused(const struct convert_command *c)
 {
 	for (size_t i = 0; i < c->n_renames; i++) {
 		if (!c->used_renames[i])
-			fprintf(stderr, "tenon convert: %s: --rename '%s=%s' renames no tensor\n",
-				c->in, c->renames[i].key, c->renames[i].value);
+			print_error("tenon convert: %s: --rename '%s=%s' renames no tensor", c->in,
+				    c->renames[i].key, c->renames[i].value);
 	}
 	for (size_t i = 0; i < c->n_drops; i++) {
 		if (!c->used_drops[i])
-			fprintf(stderr, "tenon convert: %s: --drop '%s' leaves out no tensor\n",
-				c->in, c->drops[i]);
+			print_error("tenon convert: %s: --drop '%s' leaves out no tensor", c->in,
+				    c->drops[i]);
 	}
 }
 
@@ -98,7 +99,7 @@ static int make_room(struct convert_command *c, size_t n)
 
 static int no_memory(void)
 {
-	fprintf(stderr, "tenon convert: no memory\n");
+	print_error("tenon convert: no memory");
 	return EXIT_FAILED;
 }
 
@@ -111,8 +112,8 @@ static int read_tensor(struct convert_command *c, size_t i)
 	if (is_dropped(c, info.name))
 		return EXIT_DONE;
 	if (!info.dtype) {
-		fprintf(stderr, "tenon convert: %s: tensor '%s': %s is not supported\n", c->in,
-			info.name, info.type);
+		print_error("tenon convert: %s: tensor '%s': %s is not supported", c->in, info.name,
+			    info.type);
 		return EXIT_FAILED;
 	}
 	struct tensor *tensor = &c->tensors[c->n++];
@@ -210,12 +211,10 @@ static int convert(tn_context *context, struct tensor *tensor, tn_dtype dtype, i
 	tn_mem_free(data);
 	tn_scope_end(context, NULL);
 	if (n_overflows > 0)
-		fprintf(stderr,
-			"tenon convert: tensor '%s': expected numbers within the range of %s, "
-			"found "
-			"%.0f of %llu beyond it\n",
-			tensor->name, tn_dtype_name(dtype), n_overflows,
-			(unsigned long long)(array->size_bytes / tn_dtype_size(array->dtype)));
+		print_error("tenon convert: tensor '%s': expected numbers within the range of %s, "
+			    "found %.0f of %llu beyond it",
+			    tensor->name, tn_dtype_name(dtype), n_overflows,
+			    (unsigned long long)(array->size_bytes / tn_dtype_size(array->dtype)));
 	*has_overflows |= n_overflows > 0;
 	const int code = finish(context);
 	return code != EXIT_DONE || has_memory ? code : no_memory();
@@ -342,8 +341,8 @@ static int run(struct convert_command *c)
 		code = convert(context, &c->tensors[i], c->dtype, &has_overflows);
 	tn_context_close(context);
 	if (code == EXIT_DONE && has_overflows) {
-		fprintf(stderr, "tenon convert: %s: nothing is written%s\n", c->in,
-			c->dtype == TN_F16 ? "; bf16 has the range of f32" : "");
+		print_error("tenon convert: %s: nothing is written%s", c->in,
+			    c->dtype == TN_F16 ? "; bf16 has the range of f32" : "");
 		code = EXIT_FAILED;
 	}
 	if (code == EXIT_DONE)

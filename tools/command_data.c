@@ -11,6 +11,7 @@
 
 #include "contact_sheet.h"
 #include "output.h"
+#include "print_error.h"
 #include "tool.h"
 
 static const char *const part_names[TN_N_PARTS] = {"train", "validation", "test"};
@@ -170,11 +171,10 @@ static int scan_part(struct scan *scan, int part)
 		if (!read_label(scan, loader, part, i, &label) || !scan->n_classes)
 			continue;
 		if (label < 0 || (uint32_t)label >= scan->n_classes) {
-			fprintf(stderr,
-				"tenon data: %s: %s, sample %" PRIu64
-				": expected a label from 0 to "
-				"%u, found %d\n",
-				scan->name, part_names[part], i, scan->n_classes - 1, (int)label);
+			print_error("tenon data: %s: %s, sample %" PRIu64
+				    ": expected a label from 0 to %u, found %d",
+				    scan->name, part_names[part], i, scan->n_classes - 1,
+				    (int)label);
 			scan->n_problems++;
 			continue;
 		}
@@ -194,15 +194,13 @@ static void check_part(struct scan *scan, int part)
 	for (uint32_t i = 0; i < scan->n_classes; i++) {
 		if (scan->counts[part][i] || n++ >= MOST_NAMED)
 			continue;
-		fprintf(stderr,
-			"tenon data: %s: class %u ('%s'): expected samples in %s, found none\n",
-			scan->name, i, tn_dataset_class_name(scan->dataset, (int32_t)i),
-			part_names[part]);
+		print_error("tenon data: %s: class %u ('%s'): expected samples in %s, found none",
+			    scan->name, i, tn_dataset_class_name(scan->dataset, (int32_t)i),
+			    part_names[part]);
 	}
 	if (n > MOST_NAMED)
-		fprintf(stderr,
-			"tenon data: %s: and %" PRIu64 " classes more without samples in %s\n",
-			scan->name, n - MOST_NAMED, part_names[part]);
+		print_error("tenon data: %s: and %" PRIu64 " classes more without samples in %s",
+			    scan->name, n - MOST_NAMED, part_names[part]);
 	scan->n_problems += n;
 }
 
@@ -257,8 +255,8 @@ static int inspect(struct scan *scan, int is_damaged)
 	code = write_sheet(scan);
 	if (scan->n_problems == 0 && !is_damaged)
 		return code;
-	fprintf(stderr, "tenon data: %s: %" PRIu64 " problem%s\n", scan->name, scan->n_problems,
-		scan->n_problems == 1 ? "" : "s");
+	print_error("tenon data: %s: %" PRIu64 " problem%s", scan->name, scan->n_problems,
+		    scan->n_problems == 1 ? "" : "s");
 	return EXIT_FAILED;
 }
 
@@ -272,8 +270,7 @@ static int show_one(struct scan *scan)
 	scan->dataset = dataset;
 	scan->n_classes = count_classes(dataset);
 	if (scan->sheet.path && (!tn_dataset_format(dataset) || !scan->n_classes)) {
-		fprintf(stderr, "tenon data: --sheet: %s: expected labelled pictures\n",
-			scan->name);
+		print_error("tenon data: --sheet: %s: expected labelled pictures", scan->name);
 		tn_dataset_destroy(dataset);
 		return EXIT_FAILED;
 	}

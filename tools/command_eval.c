@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "confusion.h"
 #include "picture_options.h"
+#include "print_error.h"
 #include "test_part.h"
 #include "tool.h"
 
@@ -68,11 +69,10 @@ static int check_format(const struct eval_command *c, const struct saved_network
 	if (a->channels == b->channels && a->height == b->height && a->width == b->width &&
 	    a->n_classes == b->n_classes)
 		return 1;
-	fprintf(stderr,
-		"tenon eval: %s: the network expects %u x %u x %u and %u classes, the data set "
-		"'%s' has %u x %u x %u and %u\n",
-		c->path, a->channels, a->height, a->width, a->n_classes, tn_dataset_name(dataset),
-		b->channels, b->height, b->width, b->n_classes);
+	print_error("tenon eval: %s: the network expects %u x %u x %u and %u classes, the data set "
+		    "'%s' has %u x %u x %u and %u",
+		    c->path, a->channels, a->height, a->width, a->n_classes,
+		    tn_dataset_name(dataset), b->channels, b->height, b->width, b->n_classes);
 	return 0;
 }
 
@@ -86,11 +86,9 @@ static void compare_names(const struct saved_network *network, const tn_dataset 
 		if (!other || !strncmp(name, other, sizeof(name) - 1) ||
 		    !name[strspn(name, "0123456789")] || !other[strspn(other, "0123456789")])
 			continue;
-		fprintf(stderr,
-			"tenon eval: class %d is '%s' in the network and '%s' in the data set "
-			"'%s': "
-			"is it the same?\n",
-			(int)i, name, other, tn_dataset_name(dataset));
+		print_error("tenon eval: class %d is '%s' in the network and '%s' in the data set "
+			    "'%s': is it the same?",
+			    (int)i, name, other, tn_dataset_name(dataset));
 		return;
 	}
 }
@@ -127,7 +125,7 @@ static int print_json(const struct eval_command *c, const struct test_result *re
 	if (text)
 		puts(text);
 	else
-		fprintf(stderr, "tenon eval: no memory for the result\n");
+		print_error("tenon eval: no memory for the result");
 	tn_mem_free(text);
 	return text != NULL;
 }
@@ -140,22 +138,21 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	if (!check_format(c, network, dataset))
 		return EXIT_FAILED;
 	if (!tn_dataset_count(dataset, TN_PART_TEST)) {
-		fprintf(stderr, "tenon eval: %s: expected a test part, found none (%s)\n",
-			tn_dataset_name(dataset),
-			c->model ? "and --normalise own needs the training part"
-				 : "--data tests on all of another data set");
+		print_error("tenon eval: %s: expected a test part, found none (%s)",
+			    tn_dataset_name(dataset),
+			    c->model ? "and --normalise own needs the training part"
+				     : "--data tests on all of another data set");
 		return EXIT_FAILED;
 	}
 	compare_names(network, dataset);
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
 	if (!confusion) {
-		fprintf(stderr, "tenon eval: no memory for the answers by class, of %u classes\n",
-			n);
+		print_error("tenon eval: no memory for the answers by class, of %u classes", n);
 		return EXIT_FAILED;
 	}
 	const int done = test_part(context, NULL, network->module, dataset, &result, confusion);
 	if (done && !isfinite(result.loss)) {
-		fprintf(stderr, "tenon eval: %s: the loss is not a finite number\n", c->path);
+		print_error("tenon eval: %s: the loss is not a finite number", c->path);
 		free(confusion);
 		return EXIT_FAILED;
 	}

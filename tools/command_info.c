@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "info.h"
+#include "print_error.h"
 #include "terminal.h"
 
 struct info_command {
@@ -62,7 +63,7 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 
 static int out_of_memory(void)
 {
-	fprintf(stderr, "tenon info: out of memory\n");
+	print_error("tenon info: out of memory");
 	return EXIT_FAILED;
 }
 

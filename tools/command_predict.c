@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "picture_options.h"
+#include "print_error.h"
 #include "tool.h"
 
 struct predict_command {
@@ -95,10 +96,9 @@ static int check_answer(const struct predict_command *c, const char *title, cons
 	for (uint32_t i = 0; i < n; i++) {
 		if (isfinite(p[i]))
 			continue;
-		fprintf(stderr,
-			"tenon predict: %s: %s: the network gives a probability of %s: are "
-			"its weights finite?\n",
-			c->path, title, isnan(p[i]) ? "nan" : "inf");
+		print_error("tenon predict: %s: %s: the network gives a probability of %s: are "
+			    "its weights finite?",
+			    c->path, title, isnan(p[i]) ? "nan" : "inf");
 		return EXIT_FAILED;
 	}
 	return EXIT_DONE;
@@ -183,11 +183,11 @@ static int check_data(const struct predict_command *c, const struct saved_networ
 	if (f->channels == network->format.channels && f->height == network->format.height &&
 	    f->width == network->format.width)
 		return EXIT_DONE;
-	fprintf(stderr,
-		"tenon predict: %s: the network expects pictures of %u x %u x %u, the data set "
-		"'%s' has %u x %u x %u\n",
-		c->path, network->format.channels, network->format.height, network->format.width,
-		tn_dataset_name(dataset), f->channels, f->height, f->width);
+	print_error("tenon predict: %s: the network expects pictures of %u x %u x %u, the data set "
+		    "'%s' has %u x %u x %u",
+		    c->path, network->format.channels, network->format.height,
+		    network->format.width, tn_dataset_name(dataset), f->channels, f->height,
+		    f->width);
 	return EXIT_FAILED;
 }
 

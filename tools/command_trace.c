@@ -12,6 +12,7 @@
 #include <tenon/statistics.h>
 #include <unistd.h>
 
+#include "print_error.h"
 #include "tool.h"
 
 enum { MOST_VALUES = 4096 };
@@ -202,10 +203,9 @@ static int read_picture(const struct trace_command *c, const tn_dataset *dataset
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_data_loader *loader;
 	if (c->index >= n) {
-		fprintf(stderr,
-			"tenon trace: --index: expected less than the %" PRIu64
-			" pictures of the test part of %s, found %" PRIu64 "\n",
-			n, tn_dataset_name(dataset), c->index);
+		print_error("tenon trace: --index: expected less than the %" PRIu64
+			    " pictures of the test part of %s, found %" PRIu64,
+			    n, tn_dataset_name(dataset), c->index);
 		return EXIT_FAILED;
 	}
 	o.batch_size = 1;
@@ -231,10 +231,9 @@ static int check_label(const struct trace_command *c, uint32_t n_classes, int32_
 {
 	if (c->forward_only || (label >= 0 && (uint32_t)label < n_classes))
 		return EXIT_DONE;
-	fprintf(stderr,
-		"tenon trace: %s: expected a label of the network's %u classes, found %" PRId32
-		" (--forward-only needs none)\n",
-		c->network, n_classes, label);
+	print_error("tenon trace: %s: expected a label of the network's %u classes, found %" PRId32
+		    " (--forward-only needs none)",
+		    c->network, n_classes, label);
 	return EXIT_FAILED;
 }
 

@@ -18,6 +18,7 @@
 #include "nnott_options.h"
 #include "output.h"
 #include "picture_options.h"
+#include "print_error.h"
 #include "terminal.h"
 #include "test_part.h"
 #include "tool.h"
@@ -323,8 +324,7 @@ static int test(struct train_command *c, tn_context *context, tn_module *module,
 	if (!tn_dataset_count(dataset, TN_PART_TEST)) {
 		*result = (struct test_result){.images = 0};
 		if (!c->quiet)
-			fprintf(stderr, "not tested: %s has no test part\n",
-				tn_dataset_name(dataset));
+			print_error("not tested: %s has no test part", tn_dataset_name(dataset));
 		return 1;
 	}
 	const int done =
@@ -576,9 +576,8 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 		leave_off(c, context, module, &d);
 	}
 	if (done && !isfinite(result.loss)) {
-		fprintf(stderr,
-			"tenon train: the loss is not a finite number: nothing was learned%s\n",
-			c->save && c->skip_train ? ", nothing is saved" : "");
+		print_error("tenon train: the loss is not a finite number: nothing was learned%s",
+			    c->save && c->skip_train ? ", nothing is saved" : "");
 		c->failed = 1;
 	}
 	const int writes = done && !c->failed && c->ranks.rank == 0;

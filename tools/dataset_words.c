@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
+#include "print_error.h"
 #include "terminal.h"
 #include "tool.h"
 
@@ -32,10 +33,9 @@ int not_pictures(const char *command, const tn_dataset *dataset)
 		if (!tn_dataset_field_at(dataset, i, &field) && strlen(text) < sizeof(text) - 160)
 			add_field(&field, i == 0, text, sizeof(text));
 	}
-	fprintf(stderr,
-		"tenon %s: %s: expected labelled pictures, which are bytes with a whole number "
-		"each, found %s\n",
-		command, tn_dataset_name(dataset), text);
+	print_error("tenon %s: %s: expected labelled pictures, which are bytes with a whole number "
+		    "each, found %s",
+		    command, tn_dataset_name(dataset), text);
 	return EXIT_FAILED;
 }
 

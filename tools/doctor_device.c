@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "doctor.h"
+#include "print_error.h"
 
 double doctor_seconds(void)
 {
@@ -229,7 +230,7 @@ static int examine(struct doctor_device *device, void *json_devices)
 		doctor_print_head();
 	}
 	if (!run_checks(device)) {
-		fprintf(stderr, "tenon doctor: out of memory\n");
+		print_error("tenon doctor: out of memory");
 		return EXIT_FAILED;
 	}
 	device->seconds = doctor_seconds() - start;

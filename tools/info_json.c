@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "info.h"
+#include "print_error.h"
 
 int print_json(json_t *value)
 {
 	int failed = !value || json_dumpf(value, stdout, JSON_INDENT(2));
 	json_decref(value);
 	if (failed) {
-		fprintf(stderr, "tenon: JSON could not be written\n");
+		print_error("tenon: JSON could not be written");
 		return EXIT_FAILED;
 	}
 	putchar('\n');

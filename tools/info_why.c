@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "info.h"
+#include "print_error.h"
 #include "terminal.h"
 
 /* What to do for each absence status; tenon-troubleshooting(7) has an example of each. */
@@ -200,8 +201,8 @@ static int unknown(const tn_load_report *const reports[2], const char *name)
 		for (size_t i = 0; n < 64 && (row = tn_load_report_at(reports[r], i)); i++)
 			names[n++] = row->name;
 	}
-	fprintf(stderr, "tenon info: unknown backend or communicator '%s'%s\n", name,
-		did_you_mean(name, names, n, hint, sizeof(hint)));
+	print_error("tenon info: unknown backend or communicator '%s'%s", name,
+		    did_you_mean(name, names, n, hint, sizeof(hint)));
 	return EXIT_FAILED;
 }
 

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "print_error.h"
 #include "tool.h"
 
 /* Between SIGTERM and SIGKILL, in seconds. */
@@ -115,12 +116,12 @@ static void take_end(struct launch *launch, pid_t pid, int status)
 		return;
 	if (WIFSIGNALED(status)) {
 		launch->status = EXIT_SIGNAL + WTERMSIG(status);
-		fprintf(stderr, "tenon launch: rank %d (process %d) was killed by signal %d (%s)\n",
-			rank, (int)pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
+		print_error("tenon launch: rank %d (process %d) was killed by signal %d (%s)", rank,
+			    (int)pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	} else {
 		launch->status = WEXITSTATUS(status);
-		fprintf(stderr, "tenon launch: rank %d (process %d) ended with status %d\n", rank,
-			(int)pid, launch->status);
+		print_error("tenon launch: rank %d (process %d) ended with status %d", rank,
+			    (int)pid, launch->status);
 	}
 }
 
@@ -171,8 +172,8 @@ static void wait_for_all(struct launch *launch, const sigset_t *taken)
 			end = seconds() + GRACE;
 		}
 		if (end > 0 && !is_killed && seconds() >= end) {
-			fprintf(stderr, "tenon launch: %d rank%s did not end within %d s: killed\n",
-				launch->n_running, launch->n_running == 1 ? "" : "s", GRACE);
+			print_error("tenon launch: %d rank%s did not end within %d s: killed",
+				    launch->n_running, launch->n_running == 1 ? "" : "s", GRACE);
 			signal_all(launch, SIGKILL);
 			is_killed = 1;
 		}
@@ -199,7 +200,7 @@ static void remove_shared_memory(const struct launch *launch)
 
 static int refuse(const struct launch *launch, int problem)
 {
-	fprintf(stderr, "tenon launch: %s: %s\n", launch->command[0], strerror(problem));
+	print_error("tenon launch: %s: %s", launch->command[0], strerror(problem));
 	return problem == ENOENT ? EXIT_NOT_THERE : EXIT_NOT_RUN;
 }
 

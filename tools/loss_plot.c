@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "print_error.h"
+
 /* Pixels. */
 enum { WIDTH = 640, HEIGHT = 400, LEFT = 60, RIGHT = 20, TOP = 30, BOTTOM = 40, N_MARKS = 5 };
 
@@ -108,6 +110,6 @@ int loss_plot_write(const char *path, const struct loss_point *points, size_t n)
 	if (file && fclose(file))
 		failed = 1;
 	if (failed)
-		fprintf(stderr, "tenon train: %s: %s\n", path, strerror(errno));
+		print_error("tenon train: %s: %s", path, strerror(errno));
 	return !failed;
 }

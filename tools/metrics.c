@@ -18,10 +18,11 @@
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "output.h"
+#include "print_error.h"
 
 static int refuse(const char *path, const char *why)
 {
-	fprintf(stderr, "tenon train: --metrics %s: %s\n", path, why);
+	print_error("tenon train: --metrics %s: %s", path, why);
 	return 0;
 }
 
@@ -54,8 +55,8 @@ int metrics_open(struct metrics *metrics, const char *path)
 static void note_failure(struct metrics *metrics, int reason)
 {
 	if (!metrics->failed_as)
-		fprintf(stderr, "tenon train: --metrics %s: %s: lines are missing\n", metrics->path,
-			strerror(reason));
+		print_error("tenon train: --metrics %s: %s: lines are missing", metrics->path,
+			    strerror(reason));
 	metrics->failed_as = reason;
 }
 

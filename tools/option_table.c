@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "print_error.h"
 
 #define MOST_NAMES 112  /* of rows and aliases together */
 #define FIRST_VALUE 256 /* value for getopt_long, above all letters */
@@ -59,12 +60,13 @@ static int wrong(const struct option_table *table, const char *format, ...)
 
 static int wrong(const struct option_table *table, const char *format, ...)
 {
+	char words[64];
 	va_list arguments;
-	fprintf(stderr, "%s: ", table->command);
+	snprintf(words, sizeof(words), "%s: ", table->command);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	print_error_list(words, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "\nTry: %s --help\n", table->command);
+	print_error("Try: %s --help", table->command);
 	return OPTIONS_WRONG;
 }
 
@@ -141,7 +143,8 @@ static int take_real(const struct option_row *row, const char *text)
 	double number;
 	if (!parse_real(text, &number) || number < row->lowest ||
 	    (row->highest > 0 && number > row->highest) ||
-	    (row->above_lowest && number <= row->lowest))
+	    (row->above_lowest && number <= row->lowest) ||
+	    (row->below_highest && number >= row->highest))
 		return 0;
 	*row->real = number;
 	return 1;
@@ -187,7 +190,10 @@ static const char *expected(const struct option_row *row, char *buffer, size_t s
 	else if (row->highest > 0)
 		snprintf(buffer, size, "a decimal number %s %g %s %g",
 			 row->above_lowest ? "above" : "from", row->lowest,
-			 row->above_lowest ? "and up to" : "to", row->highest);
+			 row->below_highest  ? "and below"
+			 : row->above_lowest ? "and up to"
+					     : "to",
+			 row->highest);
 	else
 		snprintf(buffer, size, "a decimal number %s %g and below %g",
 			 row->above_lowest ? "above" : "of at least", row->lowest, REAL_END);

@@ -11,13 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "print_error.h"
+
 struct output {
 	const char *command, *option, *path;
 };
 
 static int refuse(const struct output *o, const char *why)
 {
-	fprintf(stderr, "tenon %s: %s %s: %s\n", o->command, o->option, o->path, why);
+	print_error("tenon %s: %s %s: %s", o->command, o->option, o->path, why);
 	return 0;
 }
 

@@ -9,15 +9,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "print_error.h"
 #include "tool.h"
 #include "weights.h"
 
 static int fail(const char *path, const char *key)
 {
-	fprintf(stderr,
-		"tenon: %s: no metadata '%s': not a network that tenon train saved (tenon "
-		"eval and predict take others with --model)\n",
-		path, key);
+	print_error("tenon: %s: no metadata '%s': not a network that tenon train saved (tenon "
+		    "eval and predict take others with --model)",
+		    path, key);
 	return EXIT_FAILED;
 }
 
@@ -72,8 +72,8 @@ static int read_metadata(const tn_safetensors *file, const char *path,
 		return report_of_file(path, "input_format", &error);
 	const uint32_t n_names = count_lines(classes);
 	if (n_names && n_names != network->format.n_classes) {
-		fprintf(stderr,
-			"tenon: %s: metadata 'classes': expected %u names, one a line, found %u\n",
+		print_error(
+			"tenon: %s: metadata 'classes': expected %u names, one a line, found %u",
 			path, network->format.n_classes, n_names);
 		return EXIT_FAILED;
 	}
@@ -149,14 +149,13 @@ static int count_rows(const tn_safetensors *file, const char *path, const char *
 	    asprintf(&name, "%s%s", found->prefix, view.name) < 0)
 		return code;
 	if (tn_safetensors_find(file, name, &i, &error) || tn_safetensors_at(file, i, &info))
-		fprintf(stderr,
+		print_error(
 			"tenon: %s: expected the tensor '%s' of %s, found none: are these weights "
-			"of another network, or under other names (tenon convert --rename)?\n",
+			"of another network, or under other names (tenon convert --rename)?",
 			path, name, model);
 	else if (info.rank < 1 || info.shape[0] < 1 || info.shape[0] > INT32_MAX)
-		fprintf(stderr,
-			"tenon: %s: tensor '%s': expected a row for each class, found none\n", path,
-			name);
+		print_error("tenon: %s: tensor '%s': expected a row for each class, found none",
+			    path, name);
 	else
 		code = EXIT_DONE;
 	found->n_classes = code == EXIT_DONE ? (uint32_t)info.shape[0] : 0;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "print_error.h"
 #include "tool.h"
 
 #define STEPS "steps"
@@ -33,8 +34,8 @@ struct scaffold {
 /* Prints what failed; `file` may be NULL. */
 static int failed(const struct scaffold *scaffold, const char *file, const char *reason)
 {
-	fprintf(stderr, "tenon plugin: %s%s%s: %s\n", scaffold->path, file ? "/" : "",
-		file ? file : "", reason);
+	print_error("tenon plugin: %s%s%s: %s", scaffold->path, file ? "/" : "", file ? file : "",
+		    reason);
 	return EXIT_FAILED;
 }
 
@@ -127,10 +128,9 @@ static int check_empty(struct scaffold *scaffold)
 	closedir(stream);
 	if (!n)
 		return EXIT_DONE;
-	fprintf(stderr,
-		"tenon plugin: %s: contains '%s'%s: expected a new or an empty "
-		"folder\n",
-		scaffold->path, found, n > 1 ? " and more" : "");
+	print_error("tenon plugin: %s: contains '%s'%s: expected a new or an empty "
+		    "folder",
+		    scaffold->path, found, n > 1 ? " and more" : "");
 	return EXIT_FAILED;
 }
 

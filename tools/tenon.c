@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "print_error.h"
 #include "standard_files.h"
 #include "tool.h"
 
@@ -55,8 +56,9 @@ static int unknown(const char *name)
 	char hint[80];
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		names[i] = commands[i].name;
-	fprintf(stderr, "tenon: there is no command '%s'%s\nTry: tenon --help\n", name,
-		did_you_mean(name, names, N_COMMANDS, hint, sizeof(hint)));
+	print_error("tenon: there is no command '%s'%s", name,
+		    did_you_mean(name, names, N_COMMANDS, hint, sizeof(hint)));
+	print_error("Try: tenon --help");
 	return EXIT_USAGE;
 }
 

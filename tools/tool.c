@@ -11,16 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "print_error.h"
 #include "terminal.h"
 
 int usage_error(const char *command, const char *format, ...)
 {
+	char words[64];
 	va_list arguments;
-	fprintf(stderr, "tenon %s: ", command);
+	snprintf(words, sizeof(words), "tenon %s: ", command);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	print_error_list(words, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "\nTry: tenon %s --help\n", command);
+	print_error("Try: tenon %s --help", command);
 	return EXIT_USAGE;
 }
 

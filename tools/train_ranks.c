@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print_error.h"
+
 const char *const train_ranks_wires[] = {"same", "f16", "bf16", NULL};
 
 /* Of the devices of the current one's backend, the one of this rank's number on its machine: ranks
@@ -49,7 +51,7 @@ int train_ranks_open(struct train_ranks *ranks, tn_context *context)
 	report_rank(ranks->rank);
 	ranks->times = calloc(ranks->size, sizeof(*ranks->times));
 	if (!ranks->times) {
-		fprintf(stderr, "tenon train: no memory for the times of %u ranks\n", ranks->size);
+		print_error("tenon train: no memory for the times of %u ranks", ranks->size);
 		return EXIT_FAILED;
 	}
 	return take_device(ranks, context) ? finish(context) : EXIT_DONE;

@@ -16,6 +16,7 @@
 #include "confusion.h"
 #include "contact_sheet.h"
 #include "output.h"
+#include "print_error.h"
 #include "tool.h"
 
 enum { BATCH = 256, COLUMNS = 10, MOST_MISTAKES = 1000000 };
@@ -60,7 +61,7 @@ int train_results_prepare(const struct train_results *results)
 	if (!results->plots)
 		return 1;
 	if (mkdir(results->plots, 0777) && errno != EEXIST) {
-		fprintf(stderr, "tenon train: --plots %s: %s\n", results->plots, strerror(errno));
+		print_error("tenon train: --plots %s: %s", results->plots, strerror(errno));
 		return 0;
 	}
 	for (size_t i = 0; plot_path(results, i, path, sizeof(path)); i++) {
@@ -200,7 +201,7 @@ int train_results_test(const struct train_results *results, tn_context *context,
 		printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
 		       100.0 * test->accuracy, test->loss, test->images);
 	if (prints && results->confusion && !confusion)
-		fprintf(stderr, "tenon train: --confusion: no memory for that of %u classes\n", n);
+		print_error("tenon train: --confusion: no memory for that of %u classes", n);
 	if (prints && results->confusion && confusion) {
 		char *classes = class_lines(dataset);
 		print_confusion(confusion, n, classes);

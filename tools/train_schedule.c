@@ -40,7 +40,7 @@ size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *r
 		{"min-lr", "X", "the least rate of cosine and plateau (0)",
 		 .real = &schedule->min_lr},
 		{"reduce-factor", "X", "plateau: multiplies the rate by X (0.5)",
-		 .real = &schedule->factor, .highest = 1, .above_lowest = 1},
+		 .real = &schedule->factor, .highest = 1, .above_lowest = 1, .below_highest = 1},
 		{"reduce-patience", "N", "plateau: after N epochs without improvement (3)",
 		 .count = &schedule->patience, .lowest = 1, .highest = MOST_PATIENCE},
 		{"reduce-delta", "X", "plateau: a loss lower by at most X does not count (1e-4)",

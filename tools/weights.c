@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print_error.h"
 #include "terminal.h"
 
 /* ---- Prefixes --------------------------------------------------------------------------------*/
@@ -136,7 +137,7 @@ int weights_begin(tn_context *context, tn_module *module, const char *path, int 
 		say("%s: names without their prefix '%s'\n", path, prefix);
 	int code = tn_module_load(module, path, &options) ? finish(context) : EXIT_DONE;
 	if (code == EXIT_DONE && !b.n_taken) {
-		fprintf(stderr, "tenon train: --init %s: none of its %zu tensors fits\n", path, n);
+		print_error("tenon train: --init %s: none of its %zu tensors fits", path, n);
 		code = EXIT_FAILED;
 	}
 	if (code == EXIT_DONE && !quiet)
@@ -161,8 +162,8 @@ int weights_freeze(tn_module *module, const char *model, const char *pattern, in
 			n_frozen++;
 	}
 	if (!n_frozen || n_frozen == n) {
-		fprintf(stderr, "tenon train: --freeze: '%s' matches %s parameter of %s\n", pattern,
-			n_frozen ? "every" : "no", model);
+		print_error("tenon train: --freeze: '%s' matches %s parameter of %s", pattern,
+			    n_frozen ? "every" : "no", model);
 		return EXIT_FAILED;
 	}
 	if (!quiet)

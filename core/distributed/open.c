@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "array/handle.h"
+#include "base/decimal.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -38,9 +38,8 @@ static tn_status read_timeout(struct tn_parameters *parameters, double given, do
 	*timeout = given > 0 ? given : DEFAULT_TIMEOUT;
 	if (given > 0 || !text || !*text)
 		return TN_OK;
-	char *end;
-	double value = strtod(text, &end);
-	if (*end || end == text || !(value > 0) || !isfinite(value))
+	double value;
+	if (!tn_decimal_read(text, &value) || value <= 0)
 		return tn_fail(error, TN_FORMAT, "TENON_COMMUNICATOR_TIMEOUT",
 			       "expected seconds, more than 0, found '%s'", text);
 	*timeout = value;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Decimal numbers.  strtod accepts more (blanks, hexadecimal numbers, "nan(1)"), so that the syntax
- * is checked first.
+ * Decimal numbers, NaN and infinities, whose syntax is checked first.
  */
 #include "io/csv_number.h"
 
@@ -11,37 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/decimal.h"
 #include "base/float_modes.h"
-
-static const char *skip_digits(const char *text)
-{
-	while (*text >= '0' && *text <= '9')
-		text++;
-	return text;
-}
-
-/* Digits with at most one point, then perhaps an exponent. */
-static int is_decimal(const char *text)
-{
-	const char *end = skip_digits(text);
-	int digits = end != text;
-	if (*end == '.') {
-		const char *fraction = end + 1;
-		end = skip_digits(fraction);
-		digits |= end != fraction;
-	}
-	if (digits && (*end == 'e' || *end == 'E')) {
-		const char *exponent = end + 1 + (end[1] == '-' || end[1] == '+');
-		end = skip_digits(exponent);
-		digits = end != exponent;
-	}
-	return digits && !*end;
-}
 
 static const char *read_integer(const char *text, int negative, int64_t *value)
 {
 	uint64_t most = (uint64_t)INT64_MAX + (uint64_t)negative, magnitude = 0;
-	if (!*text || *skip_digits(text))
+	if (!*text || text[strspn(text, "0123456789")])
 		return "an integer";
 	for (; *text; text++) {
 		uint64_t digit = (uint64_t)(*text - '0');
@@ -76,7 +51,7 @@ const char *tn_csv_number(const char *text, tn_dtype dtype, locale_t c_locale, v
 	const char *digits = text + (*text == '-' || *text == '+');
 	if (dtype == TN_I64)
 		return read_integer(digits, *text == '-', value);
-	int decimal = is_decimal(digits);
+	int decimal = tn_is_decimal(digits);
 	if (!decimal && strcasecmp_l(digits, "nan", c_locale) &&
 	    strcasecmp_l(digits, "inf", c_locale) && strcasecmp_l(digits, "infinity", c_locale))
 		return "a number";

@@ -20,6 +20,9 @@
 #include "loader/search.h"
 
 #define MAX_LINES 200
+/* Parts of a sign's path that are patterns: the time of a search grows with each of them as the
+ * number of files does. */
+#define MAX_PATTERNS 3
 
 /* A stream of a regular file; NULL: *problem is the reason. */
 static FILE *open_stream(const char *path, const char **problem)
@@ -69,6 +72,17 @@ static int pci_seen(const char *root, const char *vendor, const char *class)
 	}
 	closedir(folder);
 	return seen;
+}
+
+/* How many parts of a path are patterns. */
+static int count_patterns(const char *path)
+{
+	int n = 0;
+	while ((path = strpbrk(path, "*?["))) {
+		path += strcspn(path, "/");
+		n++;
+	}
+	return n;
 }
 
 /* A sign is "pci VENDOR CLASS" or an absolute path, which may be a pattern. */
@@ -130,6 +144,8 @@ static const char *take_of_backend(struct tn_known *entry, const char *key, cons
 		if (!entry->kind)
 			return "expected gpu, integrated-gpu, accelerator or cpu";
 	} else if (!strcmp(key, "sign")) {
+		if (count_patterns(value) > MAX_PATTERNS)
+			return "expected a path of which at most 3 parts are patterns";
 		entry->n_signs++;
 		entry->seen = entry->seen || sign_seen(root, value);
 	} else if (!strcmp(key, "start")) {

@@ -10,9 +10,9 @@
  *	hardware  what it drives, in words: "NVIDIA GPU"
  *	kind      what kind of device that is: gpu, integrated-gpu, accelerator, cpu; without it,
  *	          devices of any kind are possible
- *	sign      any number: a path (or glob(7) pattern) that exists when the hardware is present,
- *	          or `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any,
- *	          the hardware is taken as present
+ *	sign      any number: a path (or glob(7) pattern, of which at most 3 parts have '*', '?' or
+ *	          '[') that exists when the hardware is present, or `pci VENDOR CLASS`, hexadecimal,
+ *	          CLASS a prefix: "pci 10de 03"; without any, the hardware is taken as present
  *	start     `slow`: an answer how many devices there are takes long, because it starts
  *	          drivers.  Where no sign was seen it is asked only if a selection names it, or if
  *	          nothing but the built-in backend is usable; its devices lend no operations

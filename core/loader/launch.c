@@ -6,17 +6,15 @@
 #include "loader/launch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A decimal number below 2^31 and nothing else; -1: something else. */
 static int64_t number(const char *text)
 {
-	size_t length = strlen(text);
-	if (!length || length > 10 || strspn(text, "0123456789") != length)
-		return -1;
-	int64_t value = strtoll(text, NULL, 10);
-	return value <= INT32_MAX ? value : -1;
+	const char *at = text;
+	int64_t value = 0;
+	for (; *at >= '0' && *at <= '9' && value <= INT32_MAX; at++)
+		value = value * 10 + (*at - '0');
+	return at != text && !*at && value <= INT32_MAX ? value : -1;
 }
 
 void tn_launch_read(struct tn_launch *launch, struct tn_parameters *parameters,

@@ -6,11 +6,10 @@
 #include "models/settings.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "array/runtime.h"
-#include "base/float_modes.h"
+#include "base/decimal.h"
 #include "base/name.h"
 
 static const char operation[] = "model_create";
@@ -44,17 +43,10 @@ struct reading {
 	size_t n_activations, n_dropout; /* that are given */
 };
 
-/* A number without blanks, hexadecimal digits, infinities and NaN; 0 if it is not one. */
+/* 0 if the text is not a decimal number within the bounds. */
 static int read_number(const char *text, double least, double most, double *number)
 {
-	struct tn_float_modes modes;
-	char *end;
-	if (!*text || text[strspn(text, "0123456789.eE+-")])
-		return 0;
-	tn_float_modes_standard(&modes);
-	*number = strtod(text, &end);
-	tn_float_modes_restore(&modes);
-	return !*end && *number >= least && *number <= most;
+	return tn_decimal_read(text, number) && *number >= least && *number <= most;
 }
 
 /* ---- Items of lists --------------------------------------------------------------------------*/

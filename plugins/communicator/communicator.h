@@ -5,6 +5,7 @@
  *
  *	check.c     arguments of `start`; operations in words
  *	combine.c   sums, maxima and minima in the order of the ranks
+ *	timeout.c   the variable with the longest wait
  */
 #ifndef COMMUNICATOR_H
 #define COMMUNICATOR_H
@@ -42,6 +43,12 @@ tn_status communicator_take(struct tn_collective_args *own, const struct tn_coll
 
 /* Of checked arguments. */
 struct communicator_header communicator_header_of(const struct tn_collective_args *args);
+
+/* ---- Waiting ---------------------------------------------------------------------------------*/
+
+/* The seconds of TENON_COMMUNICATOR_TIMEOUT, which is NULL or "" if it is not set: then 300.  0: it
+ * is not a finite number above 0. */
+int communicator_read_timeout(const char *text, double *seconds);
 
 /* ---- Reductions ------------------------------------------------------------------------------*/
 

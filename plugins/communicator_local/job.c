@@ -4,9 +4,7 @@
  * The variables that a launcher sets for each rank, and the options.  Whatever they hold, the job's
  * name is that of a file and of nothing else: letters, digits and hyphens.
  */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "local.h"
@@ -122,12 +120,7 @@ static tn_status parse_folders(const struct local_variables *variables, struct l
 
 static tn_status parse_timeout(const char *text, double *timeout, struct tn_error_info *error)
 {
-	char *end;
-	*timeout = 300;
-	if (!text || !*text)
-		return TN_OK;
-	*timeout = strtod(text, &end);
-	if (end == text || *end || !(*timeout > 0) || !isfinite(*timeout))
+	if (!communicator_read_timeout(text, timeout))
 		return tn_plugin_fail(error, TN_FORMAT, "open",
 				      "TENON_COMMUNICATOR_TIMEOUT is '%.64s': expected seconds, "
 				      "more than 0",

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { IDLE, CALLED, ENDED };
@@ -78,8 +77,9 @@ static double read_timeout(const struct tn_host *host)
 	const char *text = host->parameter(host->context, "TENON_COMMUNICATOR_TIMEOUT",
 					   "the most seconds that MPI waits for all ranks to begin "
 					   "and to end (300)");
-	const double seconds = text ? strtod(text, NULL) : 0;
-	return seconds > 0 && isfinite(seconds) ? seconds : 300;
+	double seconds;
+	(void)communicator_read_timeout(text, &seconds);
+	return seconds;
 }
 
 /* Waits so many seconds more; has the call ended?  With the mutex. */

@@ -49,8 +49,10 @@ static tn_status provoke(void *device, const struct tn_fault_args *args)
 	if (!fault)
 		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "provoke",
 				      "kind of fault %u: expected 1 to 5", own.kind);
-	*fault = (struct mock_fault){.name = TN_TABLE_FAULTS, .first = own.after + 1};
-	fault->last = own.times ? own.after + own.times : UINT64_MAX;
+	*fault = (struct mock_fault){
+		.name = TN_TABLE_FAULTS, .first = own.after + 1, .last = UINT64_MAX};
+	if (own.times && own.times < UINT64_MAX - own.after)
+		fault->last = own.after + own.times;
 	return TN_OK;
 }
 

@@ -106,3 +106,16 @@ err_lines 2
 [ ! -e "$dir/big16.safetensors" ] || fail "infinities were written"
 run 0 convert "$dir/big.safetensors" "$dir/big16.safetensors" --dtype bf16
 run 0 convert "$dir/big.safetensors" "$dir/big64.safetensors" --dtype f64
+
+# A terminal would obey the name of this tensor.
+header='{"\u001b[31m\nx":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}'
+length=$(printf %03o "$(printf %s "$header" | wc -c)")
+# shellcheck disable=SC2059
+{
+	printf "\\$length\\0\\0\\0\\0\\0\\0\\0"
+	printf %s "$header"
+	printf 1
+} >"$dir/escape.safetensors"
+run 1 convert "$dir/escape.safetensors" "$dir/escape.npz"
+err_has "tensor '?\[31m x': F8_E4M3 is not supported"
+err_lines 1

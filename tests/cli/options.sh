@@ -97,6 +97,8 @@ refused "--capture: expected auto, on or off, found 'offf'; did you mean 'off'?"
 refused "--batch: expected a whole number from 1 to 65536, found '0'" train --batch 0
 refused "no command or function has 'matmull' in its line; did you mean 'matmul'?" help matmull
 refused "--lr: expected a decimal number above 0 and below 1e+30, found '0'" train --lr 0
+refused "--reduce-factor: expected a decimal number above 0 and below 1, found '1'" \
+	train --reduce-factor 1
 for value in -1 1e30 0x1p-1 ' 0.5' inf nan; do
 	refused "--momentum: expected a decimal number of at least 0 .* 1e+30, found '$value'" \
 		train --momentum="$value"

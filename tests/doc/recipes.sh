@@ -68,6 +68,7 @@ a layer
 a layer of elements
 a loss
 a network
+a parser
 a schedule
 a slot
 an element function

@@ -71,6 +71,11 @@ static void the_launcher_chooses(void **state)
 	assert_int_equal(row->status, TN_OK);
 	assert_int_equal(row->stage, TN_STAGE_READY);
 	assert_true(row->hardware_seen);
+	close_ranks();
+	launch("A", "000000000004", "000000000001");
+	assert_ok(open_ranks());
+	assert_int_equal(tn_communicator_size(ranks), 4);
+	assert_int_equal(tn_communicator_rank(ranks), 1);
 }
 
 static void of_several_launchers_the_first_counts(void **state)

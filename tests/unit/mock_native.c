@@ -330,6 +330,15 @@ static void faults_are_set_through_a_table(void **state)
 	assert_non_null(strstr(tn_error(v.context)->text, TN_TABLE_FAULTS));
 	tn_error_clear(v.context);
 	assert_int_equal(value_of(tn_add(x, x)), 2);
+	/* As many as there are numbers, after one that succeeds. */
+	args.after = 1;
+	args.times = UINT64_MAX;
+	assert_int_equal(faults->provoke(v.handle, &args), TN_OK);
+	assert_non_null(tn_add(x, x));
+	assert_ok(tn_synchronize(v.context));
+	assert_non_null(tn_add(x, x));
+	assert_int_equal(tn_synchronize(v.context), TN_BACKEND_FAILURE);
+	tn_error_clear(v.context);
 	args.kind = 99;
 	assert_int_equal(faults->provoke(v.handle, &args), TN_UNSUPPORTED);
 	close_vendor(&v);
