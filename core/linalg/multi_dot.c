@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "array/make.h"
+#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/memory.h"
 
@@ -18,7 +19,7 @@ enum { MOST_MATRICES = 1024 };
 
 struct chain {
 	int n;
-	const tn_array *const *arrays;
+	const tn_array **arrays; /* of one dtype */
 	int16_t *last; /* [i * n + j]: the last product of i to j is that of i to it and the rest */
 	double *costs; /* [i * n + j] */
 };
@@ -115,26 +116,48 @@ static const tn_array *multiply(const struct chain *chain, int i, int j)
 	return product;
 }
 
+static tn_status make_chain(struct chain *chain, struct tn_runtime *runtime, int n)
+{
+	const size_t n_pairs = (size_t)n * (size_t)n;
+	chain->n = n;
+	chain->arrays = tn_mem_zeroed((size_t)n, sizeof(*chain->arrays));
+	chain->last = tn_mem_zeroed(n_pairs, sizeof(*chain->last));
+	chain->costs = tn_mem_zeroed(n_pairs, sizeof(*chain->costs));
+	if (chain->arrays && chain->last && chain->costs)
+		return TN_OK;
+	return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "multi_dot",
+			       "no host memory for the order of %d arrays", n);
+}
+
+static void convert(struct chain *chain, const tn_array *const *arrays)
+{
+	tn_dtype dtype = TN_BOOL;
+	for (int i = 0; i < chain->n; i++)
+		dtype = i ? tn_result_type(dtype, arrays[i]->dtype) : arrays[0]->dtype;
+	for (int i = 0; i < chain->n; i++)
+		chain->arrays[i] =
+			arrays[i]->dtype == dtype ? arrays[i] : tn_astype(arrays[i], dtype);
+}
+
 tn_array *tn_multi_dot(int n, const tn_array *const *arrays)
 {
 	if (n < 1 || !arrays)
 		return NULL;
 	struct tn_runtime *runtime = tn_begin((uint32_t)n, arrays, "multi_dot");
+	struct chain chain = {.n = 0};
+	const tn_array *product = NULL;
 	if (!runtime || check(n, arrays) || tn_scope_begin(runtime->context))
 		return NULL;
-	const size_t n_pairs = (size_t)n * (size_t)n;
-	struct chain chain = {.n = n,
-			      .arrays = arrays,
-			      .last = tn_mem_zeroed(n_pairs, sizeof(int16_t)),
-			      .costs = tn_mem_zeroed(n_pairs, sizeof(double))};
-	const tn_array *product = NULL;
-	if (!chain.last || !chain.costs) {
-		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "multi_dot",
-				"no host memory for the order of %d arrays", n);
-	} else {
+	tn_status status = make_chain(&chain, runtime, n);
+	if (!status) {
+		convert(&chain, arrays);
+		status = runtime->error.status;
+	}
+	if (!status) {
 		find_order(&chain);
 		product = multiply(&chain, 0, n - 1);
 	}
+	tn_mem_free(chain.arrays);
 	tn_mem_free(chain.last);
 	tn_mem_free(chain.costs);
 	return tn_scope_end(runtime->context, tn_array_const_cast(product));
