@@ -101,8 +101,8 @@ static int64_t length_of(const tn_array *a, int i, int n)
 	return i < n - a->rank ? 1 : a->shape[i - (n - a->rank)];
 }
 
-/* a and b with axes that lie in turn: an axis of the result is two of them, or one, where one of the
- * lengths is 1. */
+/* a and b with axes that lie in turn: an axis of the result is two of them, or one, where one of
+ * the lengths is 1. */
 static tn_array *kron(const tn_array *a, const tn_array *b, int n)
 {
 	int64_t of_a[2 * TN_MAX_RANK], of_b[2 * TN_MAX_RANK], shape[TN_MAX_RANK];

@@ -126,10 +126,15 @@ tn_array *tn_tensordot(const tn_array *a, const tn_array *b, int n, const int *a
 	int n_b = n;
 	if (!runtime)
 		return NULL;
-	if (n < 0 || n > a->rank || n > b->rank || !axes_a != !axes_b) {
+	if (n < 0 || n > a->rank || n > b->rank) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "tensordot",
 				"n: expected 0 to %d axes of both, found %d",
 				a->rank < b->rank ? a->rank : b->rank, n);
+		return NULL;
+	}
+	if (!axes_a != !axes_b) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "tensordot",
+				"axes_a and axes_b: expected two lists or none, found one");
 		return NULL;
 	}
 	for (int i = 0; i < n; i++) {
@@ -238,7 +243,7 @@ tn_array *tn_vecdot(const tn_array *a, const tn_array *b, int axis)
 	struct tn_labelled x = label_vectors(a, axis_a), y = label_vectors(b, axis_b);
 	if (!do_broadcast(&x, &y)) {
 		tn_runtime_fail(runtime, TN_SHAPE, "vecdot",
-				"the other axes than %d of shapes %s and %s do not broadcast", axis,
+				"the axes other than %d of shapes %s and %s do not broadcast", axis,
 				tn_array_text(a, left), tn_array_text(b, right));
 		return NULL;
 	}

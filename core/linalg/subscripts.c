@@ -182,6 +182,8 @@ static tn_status read_operand(struct reader *r, int operand)
 	tn_status status = read_term(r, a->rank, &term);
 	if (status)
 		return status;
+	if (r->text[r->at] && !strchr(",-", r->text[r->at]))
+		return refuse(r, "a letter, '...', ',' or '->'");
 	if (term.ellipsis == NONE && term.n < a->rank)
 		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
 				       "subscripts, column %zu: expected %d letters, or '...', for "
@@ -265,7 +267,7 @@ static tn_status read_all(struct reader *r, int n)
 {
 	for (int i = 0; i < n; i++) {
 		if (i && next(r) != ',')
-			return refuse(r, "a letter, '...' or ',' before the next operand's");
+			return refuse(r, "',' and the letters of the next operand");
 		r->at += i > 0;
 		tn_status status = read_operand(r, i);
 		if (status)
@@ -274,7 +276,7 @@ static tn_status read_all(struct reader *r, int n)
 	if (!next(r))
 		return imply_result(r);
 	if (strncmp(r->text + r->at, "->", 2) != 0)
-		return refuse(r, "a letter, '...', '->' or the end behind the last operand's");
+		return refuse(r, "'->' or the end behind the last operand");
 	r->at += 2;
 	return read_result(r);
 }

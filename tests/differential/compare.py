@@ -30,7 +30,9 @@ EXACT = set("""
 """.split())
 
 # Those of which that is said of real numbers alone.
-EXACT_IF_REAL = set("abs sign sqrt reciprocal multiply multiply_into divide square outer kron".split())
+EXACT_IF_REAL = set("""
+    abs sign sqrt reciprocal multiply multiply_into divide square outer kron
+""".split())
 
 # NumPy has no bf16, to which each of several steps is rounded.
 SEVERAL_STEPS = {"diff", "index_put", "divmod", "ptp", "remainder", "floor_divide"}

@@ -596,7 +596,8 @@ def subscripts_of(source, terms, letters):
 def einsum(call):
     source = call.source
     letters = [str(c) for c in source.numbers.permutation(list("ijkAbZ"))]
-    lengths_ = {c: source.integer(0, 5) if source.chance(0.3) else source.integer(2, 4) for c in letters}
+    lengths_ = {c: source.integer(0, 5) if source.chance(0.3) else source.integer(2, 4)
+                for c in letters}
     ellipsis = [source.integer(1, 3) for _ in range(source.integer(0, 2))]
     n = source.choice([1, 1, 2, 2, 2, 3, 4])
     terms = [term(source, letters, lengths_, ellipsis) for _ in range(n)]
