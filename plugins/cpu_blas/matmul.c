@@ -6,7 +6,7 @@
  * The product is converted to a row-major C (a column-major one is the transposed product), cut
  * into rectangles of C by its shape alone, and each rectangle is computed by one thread: so the
  * bits do not depend on the number of threads.  OpenBLAS computes a rectangle, by gemv if it is one
- * row or one column (gemm is six times slower there).  The plugin's own kernel does where OpenBLAS
+ * row or one column (gemm is six times slower there), and by dot if it is one element.  The plugin's own kernel does where OpenBLAS
  * is missing or slower, and if a length exceeds its 32-bit integers.  Bias and activation follow at
  * once, on the same thread, while the rectangle or its end is in a cache.
  */
@@ -261,12 +261,14 @@ static char *element(const struct product *p, const struct factor *factor, uint6
 static uint64_t batch_base(const struct product *p, const struct factor *factor, uint64_t batch)
 {
 	uint64_t base = factor->address;
-	for (uint32_t axis = p->n_batch_axes; axis-- > 0;) {
+	if (!p->n_batch_axes)
+		return base;
+	for (uint32_t axis = p->n_batch_axes; --axis > 0;) {
 		uint64_t length = (uint64_t)p->batch_shape[axis];
 		base += (batch % length) * (uint64_t)factor->batch_strides[axis] * p->size;
 		batch /= length;
 	}
-	return base;
+	return base + batch * (uint64_t)factor->batch_strides[0] * p->size;
 }
 
 static struct rectangle piece(const struct product *p, uint64_t number)
@@ -336,6 +338,25 @@ static void column(const struct product *p, const struct rectangle *r)
 		gemv(p, BLAS_TRANS, p->k, r->m, r->a, p->a.ld, r->b, step, r->c, r->m, p->c.ld);
 	else
 		gemv(p, BLAS_NO_TRANS, r->m, p->k, r->a, p->a.ld, r->b, step, r->c, r->m, p->c.ld);
+}
+
+/* One element. */
+static void dot(const struct product *p, const struct rectangle *r)
+{
+	const struct cpu_blas *blas = &p->cpu->blas;
+	const int k = (int)p->k, step_a = (int)(p->a.transposed ? p->a.ld : 1);
+	const int step_b = (int)(p->b.transposed ? 1 : p->b.ld);
+	if (p->dtype == TN_F32) {
+		float *c = (float *)(void *)r->c,
+		      sum = blas->sdot(k, (const float *)r->a, step_a, (const float *)r->b, step_b);
+		sum *= (float)p->alpha;
+		*c = p->beta == 0 ? sum : sum + (float)p->beta * *c;
+		return;
+	}
+	double *c = (double *)(void *)r->c,
+	       sum = blas->ddot(k, (const double *)r->a, step_a, (const double *)r->b, step_b);
+	sum *= p->alpha;
+	*c = p->beta == 0 ? sum : sum + p->beta * *c;
 }
 
 static void gemm(const struct product *p, const struct rectangle *r)
@@ -415,6 +436,8 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 		struct rectangle r = piece(p, i);
 		if (!p->by_blas)
 			own(p, &r);
+		else if (p->m == 1 && p->n == 1)
+			dot(p, &r);
 		else if (p->m == 1)
 			row(p, &r);
 		else if (p->n == 1)
