@@ -14,6 +14,7 @@
 
 #include <string.h>
 #include <tenon/manipulate.h>
+#include <tenon/map.h>
 
 #include "array/make.h"
 #include "array/result_type.h"
@@ -147,33 +148,6 @@ static void measure(const struct tn_labelled *a, int64_t lengths[TN_MOST_LABELS]
 
 /* ---- Products --------------------------------------------------------------------------------*/
 
-static struct tn_labelled multiply_matrices(const struct tn_labelled *a,
-					    const struct tn_labelled *b, uint64_t kept)
-{
-	const uint64_t of_a = tn_labelled_set(a), of_b = tn_labelled_set(b), both = of_a & of_b;
-	const struct tn_labelled *larger = a->array->size >= b->array->size ? a : b;
-	const struct group batch = group_of(larger, both & kept);
-	const struct group inner = group_of(larger, both & ~kept);
-	const struct group rows = group_of(a, of_a & ~both), columns = group_of(b, of_b & ~both);
-	struct tn_labelled c = {.array = NULL};
-	int64_t lengths[TN_MOST_LABELS], shape[TN_MAX_RANK];
-	int labels[2 * TN_MAX_RANK], n = append(labels, 0, &batch);
-	n = append(labels, n, &rows);
-	n = append(labels, n, &columns);
-	measure(a, lengths);
-	measure(b, lengths);
-	const tn_array *product = tn_matmul(matrices_of(a, &batch, &rows, &inner),
-					    matrices_of(b, &batch, &inner, &columns));
-	if (!product)
-		return c;
-	for (int i = 0; i < n; i++) {
-		c.labels[i] = labels[i];
-		shape[i] = lengths[labels[i]];
-	}
-	c.array = rows.n == 1 && columns.n == 1 ? product : tn_reshape(product, n, shape);
-	return c;
-}
-
 /* a's axes at their places among n labels, with 1 for those that it has not. */
 static const tn_array *spread(const struct tn_labelled *a, int n, const int *labels)
 {
@@ -187,6 +161,70 @@ static const tn_array *spread(const struct tn_labelled *a, int n, const int *lab
 			order[rank++] = labels[i];
 	}
 	return tn_reshape(tn_labelled_as(a, order), n, shape);
+}
+
+/* The sum of products of elements over the n inner labels, which come last. */
+static tn_array *reduce_products(const struct tn_labelled *a, const struct tn_labelled *b,
+				 const struct group *batch, const struct group *inner)
+{
+	struct tn_reduce_map_options options = tn_reduce_map_defaults();
+	int labels[TN_MAX_RANK], axes[TN_MAX_RANK], n = append(labels, 0, batch);
+	n = append(labels, n, inner);
+	for (int i = 0; i < inner->n; i++)
+		axes[i] = batch->n + i;
+	options.n_axes = inner->n;
+	options.axes = axes;
+	return tn_reduce_map("z = x * y", 2, (const char *const[]){"x", "y"},
+			     (const tn_array *const[]){spread(a, n, labels), spread(b, n, labels)},
+			     &options);
+}
+
+/* Many dot products of lines that are short, or whose elements lie apart, are faster as one
+ * reduction than as products of matrices. */
+static int prefers_reduction(const struct tn_labelled *a, const struct tn_labelled *b,
+			     const struct group *inner)
+{
+	enum { SHORT = 32 };
+	const tn_dtype dtype = a->array->dtype;
+	int64_t length = 1;
+	for (int i = 0; i < inner->n; i++)
+		length *= a->array->shape[axis_of(a, inner->labels[i])];
+	const int last = inner->labels[inner->n - 1];
+	return (dtype == TN_F32 || dtype == TN_F64) &&
+	       (length < SHORT || a->array->strides[axis_of(a, last)] != 1 ||
+		b->array->strides[axis_of(b, last)] != 1);
+}
+
+static struct tn_labelled multiply_matrices(const struct tn_labelled *a,
+					    const struct tn_labelled *b, uint64_t kept)
+{
+	const uint64_t of_a = tn_labelled_set(a), of_b = tn_labelled_set(b), both = of_a & of_b;
+	const struct tn_labelled *larger = a->array->size >= b->array->size ? a : b;
+	const struct group batch = group_of(larger, both & kept);
+	const struct group inner = group_of(larger, both & ~kept);
+	const struct group rows = group_of(a, of_a & ~both), columns = group_of(b, of_b & ~both);
+	struct tn_labelled c = {.array = NULL};
+	int64_t lengths[TN_MOST_LABELS], shape[TN_MAX_RANK];
+	int labels[2 * TN_MAX_RANK], n = append(labels, 0, &batch);
+	n = append(labels, n, &rows);
+	n = append(labels, n, &columns);
+	if (!rows.n && !columns.n && batch.n && prefers_reduction(a, b, &inner)) {
+		memcpy(c.labels, labels, (size_t)n * sizeof(*labels));
+		c.array = reduce_products(a, b, &batch, &inner);
+		return c;
+	}
+	measure(a, lengths);
+	measure(b, lengths);
+	const tn_array *product = tn_matmul(matrices_of(a, &batch, &rows, &inner),
+					    matrices_of(b, &batch, &inner, &columns));
+	if (!product)
+		return c;
+	for (int i = 0; i < n; i++) {
+		c.labels[i] = labels[i];
+		shape[i] = lengths[labels[i]];
+	}
+	c.array = rows.n == 1 && columns.n == 1 ? product : tn_reshape(product, n, shape);
+	return c;
 }
 
 static tn_array *multiply_elements(const struct tn_labelled *a, const struct tn_labelled *b, int n,

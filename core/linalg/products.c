@@ -106,7 +106,9 @@ tn_array *tn_dot(const tn_array *a, const tn_array *b)
 	if (!a->rank || !b->rank)
 		return tn_multiply(a, b);
 	const int last = a->rank - 1, row = b->rank > 1 ? b->rank - 2 : 0;
-	return sum_over("dot", a, b, 1, &last, &row);
+	if (check_lengths("dot", a, last, b, row))
+		return NULL;
+	return b->rank <= 2 ? tn_matmul(a, b) : sum_over("dot", a, b, 1, &last, &row);
 }
 
 tn_array *tn_inner(const tn_array *a, const tn_array *b)

@@ -89,12 +89,35 @@ static tn_array *reduce_sizes(const struct norm *norm, const struct formula *f)
 
 /* ---- Norms of vectors ------------------------------------------------------------------------*/
 
+static const char root[] = "z = a == 0 ? 0 : sqrt(a == 0 ? 1 : a)";
+
+/* All elements, many of them in a row: their product with themselves is faster. */
+static int is_long_line(const struct norm *norm)
+{
+	enum { LONG = 8192 };
+	const tn_array *a = norm->a;
+	return (a->dtype == TN_F32 || a->dtype == TN_F64) && norm->n == a->rank &&
+	       a->size >= LONG && tn_shape_is_compact(a->rank, a->shape, a->strides);
+}
+
+static tn_array *root_of_product(const struct norm *norm)
+{
+	int64_t shape[TN_MAX_RANK];
+	for (int i = 0; i < norm->a->rank; i++)
+		shape[i] = 1;
+	const tn_array *square = tn_vdot(norm->a, norm->a);
+	if (norm->keepdims)
+		square = tn_reshape(square, norm->a->rank, shape);
+	return tn_map(root, 1, (const char *const[]){"a"}, &square, 0, NULL, NULL);
+}
+
 static tn_array *root_of_squares(const struct norm *norm)
 {
-	static const struct formula real = {.text = "z = x * x",
-					    .post = "z = a == 0 ? 0 : sqrt(a == 0 ? 1 : a)",
-					    .combiner = TN_COMBINE_SUM};
+	static const struct formula real = {
+		.text = "z = x * x", .post = root, .combiner = TN_COMBINE_SUM};
 	struct formula complex = real;
+	if (is_long_line(norm))
+		return root_of_product(norm);
 	const tn_array *a = floating(norm->a);
 	if (!a || !tn_is_complex(a->dtype))
 		return reduce(norm, &real, 1, &a);

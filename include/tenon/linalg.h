@@ -55,7 +55,7 @@ TN_API tn_array *tn_tensordot(const tn_array *a, const tn_array *b, int n, const
  * Sums over one operand are views and sums.  Several are multiplied in pairs, in the order that
  * costs the fewest multiplications: the best one of up to 8 operands, beyond that the pair first
  * whose result saves most elements.  A pair with a common letter to sum over is one call of
- * tn_matmul, on views wherever the strides allow it.
+ * tn_matmul, on views wherever the strides allow it, or for many short lines one reduction.
  *
  * TN_INVALID_ARGUMENT: the subscripts have a mistake, whose column the error tells.  TN_SHAPE: the
  * lengths of a letter differ, or an operand has more or fewer axes.  TN_LIMIT: more than 64
