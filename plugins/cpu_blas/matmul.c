@@ -6,9 +6,10 @@
  * The product is converted to a row-major C (a column-major one is the transposed product), cut
  * into rectangles of C by its shape alone, and each rectangle is computed by one thread: so the
  * bits do not depend on the number of threads.  OpenBLAS computes a rectangle, by gemv if it is one
- * row or one column (gemm is six times slower there), and by dot if it is one element.  The plugin's own kernel does where OpenBLAS
- * is missing or slower, and if a length exceeds its 32-bit integers.  Bias and activation follow at
- * once, on the same thread, while the rectangle or its end is in a cache.
+ * row or one column (gemm is six times slower there), and by dot if it is one element.  The
+ * plugin's own kernel does where OpenBLAS is missing or slower, and if a length exceeds its 32-bit
+ * integers.  Bias and activation follow at once, on the same thread, while the rectangle or its end
+ * is in a cache.
  */
 #include "matmul.h"
 
