@@ -107,6 +107,8 @@ def matrices(record):
     chain = [some("f8", *shape) for shape in ((5,), (5, 3), (3, 4), (4,))]
     record.case("multi_dot", chain, np.linalg.multi_dot(chain), {"n": 4})
     record.case("multi_dot", chain[:2], np.linalg.multi_dot(chain[:2]), {"n": 2})
+    chain = [some("i1", 2, 3) * 20, some("i1", 3, 3) * 20, some("f8", 3, 2)]
+    record.case("multi_dot", chain, np.linalg.multi_dot([a.astype("f8") for a in chain]), {"n": 3})
     a = some("f4", 3, 4, 5)
     for offset, axis1, axis2 in ((1, 0, 2), (-2, 2, 1), (9, 0, 1)):
         record.case("trace", [a], np.trace(a, offset, axis1, axis2),
