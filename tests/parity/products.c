@@ -566,7 +566,7 @@ static const struct CMUnitTest tests[] = {
 };
 const struct parity parity = {
 	.claim = "has_numpys_products",
-	.records = {{"products.txt", 656}},
+	.records = {{"products.txt", 657}},
 	.check = check_call,
 	.rows = rows,
 	.n_rows = sizeof(rows) / sizeof(rows[0]),

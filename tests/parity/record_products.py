@@ -45,6 +45,8 @@ def axes_cases(record):
     record.case("vecdot", [a, b], np.vecdot(a, b, axis=0), {"axis": 0})
     a, b = some("f8", 4, 1, 5), some("f8", 3, 5)
     record.case("vecdot", [a, b], np.vecdot(a, b), {"axis": -1})
+    a, b = some("c16", 4, 3, 5), some("i4", 4, 1, 5)
+    record.case("vecdot", [a, b], np.vecdot(a, b), {"axis": -1})
     for dtype in ALL:
         a, b = some(dtype, 2, 3, 4), some(dtype, 4, 3, 5)
         record.case("tensordot", [a, b], np.tensordot(a, b, ([1, 2], [1, 0])),
@@ -107,7 +109,7 @@ def matrices(record):
     chain = [some("f8", *shape) for shape in ((5,), (5, 3), (3, 4), (4,))]
     record.case("multi_dot", chain, np.linalg.multi_dot(chain), {"n": 4})
     record.case("multi_dot", chain[:2], np.linalg.multi_dot(chain[:2]), {"n": 2})
-    chain = [some("i1", 2, 3) * 20, some("i1", 3, 3) * 20, some("f8", 3, 2)]
+    chain = [some("i1", 2, 4) * 20, some("i1", 4, 3) * 20, some("f8", 3, 6)]
     record.case("multi_dot", chain, np.linalg.multi_dot([a.astype("f8") for a in chain]), {"n": 3})
     a = some("f4", 3, 4, 5)
     for offset, axis1, axis2 in ((1, 0, 2), (-2, 2, 1), (9, 0, 1)):
