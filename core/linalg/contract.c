@@ -184,7 +184,7 @@ static tn_array *reduce_products(const struct tn_labelled *a, const struct tn_la
 static int prefers_reduction(const struct tn_labelled *a, const struct tn_labelled *b,
 			     const struct group *inner)
 {
-	enum { SHORT = 32 };
+	enum { SHORT = 16 };
 	const tn_dtype dtype = a->array->dtype;
 	int64_t length = 1;
 	for (int i = 0; i < inner->n; i++)
