@@ -7,7 +7,7 @@
  * into rectangles of C by its shape alone, and each rectangle is computed by one thread: so the
  * bits do not depend on the number of threads.  OpenBLAS computes a rectangle, by gemv if it is one
  * row or one column (gemm is six times slower there), and by dot if it is one element.  The
- * plugin's own kernels do where OpenBLAS is missing or slower, as for a batch of short dot products,
+ * plugin's own kernels do where OpenBLAS is missing or slower, as in a batch of short dot products,
  * and if a length exceeds its 32-bit integers.  Bias and activation follow at once, on the same
  * thread, while the rectangle or its end is in a cache.
  */
