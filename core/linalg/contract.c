@@ -8,7 +8,8 @@
  * or only a or b has it (rows, columns).  With the axes of each group as one,
  *     C[batch, rows, columns] = sum over inner of A[batch, rows, inner] B[batch, inner, columns]
  * is a product of matrices; without inner labels it is one element by element.  Within a group axes
- * lie in the order of their strides, so that they are one without a copy wherever they can be.
+ * lie in the order of their strides, so that they are one without a copy wherever they can be; rows
+ * that cannot be are a batch, to which B broadcasts, and columns likewise.
  */
 #include "linalg/contract.h"
 
@@ -115,27 +116,57 @@ static int append(int *labels, int n, const struct group *group)
 	return n + group->n;
 }
 
+/* Leaves to the batch the first labels of a group whose axes are not one with the rest, which would
+ * be a copy, if the rest is long enough for a product of its own. */
+static void leave_to_batch(const struct tn_labelled *a, struct group *group, struct group *batch)
+{
+	enum { LONG_ENOUGH = 16 };
+	int64_t length = 1, step = 0; /* of the axes that are one; 0: any */
+	int first = group->n;
+	for (; first > 0; first--) {
+		const int axis = axis_of(a, group->labels[first - 1]);
+		const int64_t n = a->array->shape[axis], stride = a->array->strides[axis];
+		if (n == 1)
+			continue;
+		if (step && stride != step)
+			break;
+		length *= n;
+		step = stride * n;
+	}
+	if (!first || length < LONG_ENOUGH || batch->n + first > TN_MAX_RANK - 2)
+		return;
+	for (int i = 0; i < first; i++)
+		batch->labels[batch->n++] = group->labels[i];
+	group->n -= first;
+	memmove(group->labels, group->labels + first, (size_t)group->n * sizeof(int));
+}
+
 /* The axes of a in the order of three groups, those of the second and of the third as one; so are
- * the first axes of a batch that would not leave room for these two. */
+ * the first axes of a batch that would not leave room for these two.  An axis of the batch that a
+ * has not has length 1. */
 static const tn_array *matrices_of(const struct tn_labelled *a, const struct group *batch,
 				   const struct group *first, const struct group *second)
 {
+	const uint64_t own = tn_labelled_set(a);
 	const int excess = batch->n > TN_MAX_RANK - 2 ? batch->n - (TN_MAX_RANK - 2) : 0;
 	const int n_batch = batch->n - excess;
-	int order[TN_MAX_RANK], n = append(order, 0, batch);
+	int labels[2 * TN_MAX_RANK], order[TN_MAX_RANK], rank = 0, n = append(labels, 0, batch);
 	int64_t shape[TN_MAX_RANK];
-	n = append(order, n, first);
-	append(order, n, second);
-	const tn_array *turned = tn_labelled_as(a, order);
-	if (!turned || (first->n == 1 && second->n == 1))
-		return turned;
+	n = append(labels, n, first);
+	n = append(labels, n, second);
 	for (int i = 0; i < n_batch + 2; i++)
 		shape[i] = 1;
-	for (int i = 0; i < turned->rank; i++) {
+	for (int i = 0; i < n; i++) {
 		const int at = i < batch->n ? (i > excess ? i - excess : 0)
 					    : n_batch + (i >= batch->n + first->n);
-		shape[at] *= turned->shape[i];
+		if (!(own & tn_label_bit(labels[i])))
+			continue;
+		shape[at] *= a->array->shape[axis_of(a, labels[i])];
+		order[rank++] = labels[i];
 	}
+	const tn_array *turned = tn_labelled_as(a, order);
+	if (first->n == 1 && second->n == 1 && rank == n)
+		return turned;
 	return tn_reshape(turned, n_batch + 2, shape);
 }
 
@@ -200,29 +231,29 @@ static struct tn_labelled multiply_matrices(const struct tn_labelled *a,
 {
 	const uint64_t of_a = tn_labelled_set(a), of_b = tn_labelled_set(b), both = of_a & of_b;
 	const struct tn_labelled *larger = a->array->size >= b->array->size ? a : b;
-	const struct group batch = group_of(larger, both & kept);
 	const struct group inner = group_of(larger, both & ~kept);
-	const struct group rows = group_of(a, of_a & ~both), columns = group_of(b, of_b & ~both);
+	struct group batch = group_of(larger, both & kept);
+	struct group rows = group_of(a, of_a & ~both), columns = group_of(b, of_b & ~both);
 	struct tn_labelled c = {.array = NULL};
 	int64_t lengths[TN_MOST_LABELS], shape[TN_MAX_RANK];
-	int labels[2 * TN_MAX_RANK], n = append(labels, 0, &batch);
-	n = append(labels, n, &rows);
-	n = append(labels, n, &columns);
 	if (!rows.n && !columns.n && batch.n && prefers_reduction(a, b, &inner)) {
-		memcpy(c.labels, labels, (size_t)n * sizeof(*labels));
+		append(c.labels, 0, &batch);
 		c.array = reduce_products(a, b, &batch, &inner);
 		return c;
 	}
+	leave_to_batch(a, &rows, &batch);
+	leave_to_batch(b, &columns, &batch);
+	int n = append(c.labels, 0, &batch);
+	n = append(c.labels, n, &rows);
+	n = append(c.labels, n, &columns);
 	measure(a, lengths);
 	measure(b, lengths);
 	const tn_array *product = tn_matmul(matrices_of(a, &batch, &rows, &inner),
 					    matrices_of(b, &batch, &inner, &columns));
 	if (!product)
 		return c;
-	for (int i = 0; i < n; i++) {
-		c.labels[i] = labels[i];
-		shape[i] = lengths[labels[i]];
-	}
+	for (int i = 0; i < n; i++)
+		shape[i] = lengths[c.labels[i]];
 	c.array = rows.n == 1 && columns.n == 1 ? product : tn_reshape(product, n, shape);
 	return c;
 }
