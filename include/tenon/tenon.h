@@ -23,6 +23,7 @@
 #include <tenon/init.h>
 #include <tenon/io.h>
 #include <tenon/kernel.h>
+#include <tenon/linalg.h>
 #include <tenon/loss.h>
 #include <tenon/manipulate.h>
 #include <tenon/map.h>

@@ -52,6 +52,8 @@ static const struct name needed[] = {
 	{"cblas_dgemm", offsetof(struct cpu_blas, dgemm)},
 	{"cblas_sgemv", offsetof(struct cpu_blas, sgemv)},
 	{"cblas_dgemv", offsetof(struct cpu_blas, dgemv)},
+	{"cblas_sdot", offsetof(struct cpu_blas, sdot)},
+	{"cblas_ddot", offsetof(struct cpu_blas, ddot)},
 	{"openblas_set_num_threads", offsetof(struct cpu_blas, set_num_threads)},
 	{"openblas_get_num_threads", offsetof(struct cpu_blas, get_num_threads)},
 	{"openblas_get_parallel", offsetof(struct cpu_blas, get_parallel)},

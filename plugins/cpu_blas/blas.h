@@ -27,6 +27,9 @@ typedef void (*blas_sgemv_fn)(int order, int trans, int m, int n, float alpha, c
 typedef void (*blas_dgemv_fn)(int order, int trans, int m, int n, double alpha, const double *a,
 			      int lda, const double *x, int incx, double beta, double *y, int incy);
 
+typedef float (*blas_sdot_fn)(int n, const float *x, int incx, const float *y, int incy);
+typedef double (*blas_ddot_fn)(int n, const double *x, int incx, const double *y, int incy);
+
 struct cpu_blas {
 	void *handle; /* NULL: no usable library, `note` has the reason */
 	int openmp;   /* the count of threads belongs to each thread */
@@ -35,6 +38,8 @@ struct cpu_blas {
 	blas_dgemm_fn dgemm;
 	blas_sgemv_fn sgemv;
 	blas_dgemv_fn dgemv;
+	blas_sdot_fn sdot;
+	blas_ddot_fn ddot;
 	void (*set_num_threads)(int);
 	int (*get_num_threads)(void);
 	int (*get_parallel)(void);

@@ -6,9 +6,10 @@
  * The product is converted to a row-major C (a column-major one is the transposed product), cut
  * into rectangles of C by its shape alone, and each rectangle is computed by one thread: so the
  * bits do not depend on the number of threads.  OpenBLAS computes a rectangle, by gemv if it is one
- * row or one column (gemm is six times slower there).  The plugin's own kernel does where OpenBLAS
- * is missing or slower, and if a length exceeds its 32-bit integers.  Bias and activation follow at
- * once, on the same thread, while the rectangle or its end is in a cache.
+ * row or one column (gemm is six times slower there), and by dot if it is one element.  The
+ * plugin's own kernels do where OpenBLAS is missing or slower, as in a batch of short dot products,
+ * and if a length exceeds its 32-bit integers.  Bias and activation follow at once, on the same
+ * thread, while the rectangle or its end is in a cache.
  */
 #include "matmul.h"
 
@@ -261,12 +262,14 @@ static char *element(const struct product *p, const struct factor *factor, uint6
 static uint64_t batch_base(const struct product *p, const struct factor *factor, uint64_t batch)
 {
 	uint64_t base = factor->address;
-	for (uint32_t axis = p->n_batch_axes; axis-- > 0;) {
+	if (!p->n_batch_axes)
+		return base;
+	for (uint32_t axis = p->n_batch_axes; --axis > 0;) {
 		uint64_t length = (uint64_t)p->batch_shape[axis];
 		base += (batch % length) * (uint64_t)factor->batch_strides[axis] * p->size;
 		batch /= length;
 	}
-	return base;
+	return base + batch * (uint64_t)factor->batch_strides[0] * p->size;
 }
 
 static struct rectangle piece(const struct product *p, uint64_t number)
@@ -336,6 +339,25 @@ static void column(const struct product *p, const struct rectangle *r)
 		gemv(p, BLAS_TRANS, p->k, r->m, r->a, p->a.ld, r->b, step, r->c, r->m, p->c.ld);
 	else
 		gemv(p, BLAS_NO_TRANS, r->m, p->k, r->a, p->a.ld, r->b, step, r->c, r->m, p->c.ld);
+}
+
+/* One element. */
+static void dot(const struct product *p, const struct rectangle *r)
+{
+	const struct cpu_blas *blas = &p->cpu->blas;
+	const int k = (int)p->k, step_a = (int)(p->a.transposed ? p->a.ld : 1);
+	const int step_b = (int)(p->b.transposed ? 1 : p->b.ld);
+	if (p->dtype == TN_F32) {
+		float *c = (float *)(void *)r->c,
+		      sum = blas->sdot(k, (const float *)r->a, step_a, (const float *)r->b, step_b);
+		sum *= (float)p->alpha;
+		*c = p->beta == 0 ? sum : sum + (float)p->beta * *c;
+		return;
+	}
+	double *c = (double *)(void *)r->c,
+	       sum = blas->ddot(k, (const double *)r->a, step_a, (const double *)r->b, step_b);
+	sum *= p->alpha;
+	*c = p->beta == 0 ? sum : sum + p->beta * *c;
 }
 
 static void gemm(const struct product *p, const struct rectangle *r)
@@ -415,6 +437,8 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 		struct rectangle r = piece(p, i);
 		if (!p->by_blas)
 			own(p, &r);
+		else if (p->m == 1 && p->n == 1)
+			dot(p, &r);
 		else if (p->m == 1)
 			row(p, &r);
 		else if (p->n == 1)
@@ -425,6 +449,34 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 	}
 	if (p->by_blas)
 		cpu_blas_thread_leave(&p->cpu->blas, count);
+}
+
+/* Lines of a batch that lie evenly, and are short enough for the plugin's own kernel. */
+static int are_short_lines(const struct product *p)
+{
+	enum { LONGEST = 1024 };
+	return p->m == 1 && p->n == 1 && p->k <= LONGEST && p->n_batch_axes <= 1 && !p->bias &&
+	       !p->activation && (!p->a.transposed || p->a.ld == 1) &&
+	       (p->b.transposed || p->b.ld == 1);
+}
+
+static void run_lines(void *argument, uint64_t begin, uint64_t end)
+{
+	const struct product *p = argument;
+	struct cpu_dots d = {
+		.n = (int64_t)(end - begin), .k = p->k, .alpha = p->alpha, .beta = p->beta};
+	d.a = element(p, &p->a, batch_base(p, &p->a, begin), 0, 0);
+	d.b = element(p, &p->b, batch_base(p, &p->b, begin), 0, 0);
+	d.c = element(p, &p->c, batch_base(p, &p->c, begin), 0, 0);
+	if (p->n_batch_axes) {
+		d.a_down = p->a.batch_strides[0];
+		d.b_down = p->b.batch_strides[0];
+		d.c_down = p->c.batch_strides[0];
+	}
+	if (p->dtype == TN_F32)
+		p->cpu->kernels->sdots(&d);
+	else
+		p->cpu->kernels->ddots(&d);
 }
 
 /* Does OpenBLAS start no threads for it by itself? */
@@ -454,13 +506,15 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 		return status;
 	if (taken.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&taken.call, 0, 0);
-	int guarded = p.by_blas && !is_serial(&p);
+	const int are_lines = are_short_lines(&p);
+	int guarded = p.by_blas && !are_lines && !is_serial(&p);
 	if (guarded)
 		cpu_blas_enter(&p.cpu->blas);
 	/* Pieces that are distributed together: several if each is small. */
 	double flops = 2.0 * (double)p.tile_m * (double)p.tile_n * (double)p.k;
 	uint64_t grain = flops >= GROUP_FLOPS ? 1 : (uint64_t)(GROUP_FLOPS / flops) + 1;
-	cpu_parallel(cpu, p.n_batches * p.tiles_m * p.tiles_n, grain, run_pieces, &p);
+	cpu_parallel(cpu, p.n_batches * p.tiles_m * p.tiles_n, grain,
+		     are_lines ? run_lines : run_pieces, &p);
 	if (guarded)
 		cpu_blas_leave(&p.cpu->blas);
 	return TN_OK;

@@ -24,6 +24,7 @@ ENUMERATIONS = {
     "bounds": ["raise", "wrap", "clip"],
     "indexing": ["xy", "ij"],
     "mode": ["full", "same", "valid"],
+    "order": ["fro", "nuc", "1", "-1", "2", "-2", "inf", "-inf"],
     "trim": [None, "f", "b", "fb"],
     "rule": ["auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"],
     "casting": ["same_kind", "no", "equiv", "safe", "unsafe"],

@@ -26,11 +26,13 @@ EXACT = set("""
     setxor1d sign slice sliding_window_view sort sort_complex spacing split array_split sqrt square
     squeeze stack subtract subtract_into swapaxes take take_along_axis tile topk transpose tri tril
     trim_zeros triu trunc union1d unique unstack where zeros zeros_like add_into polyadd polysub
-    isin lexsort
+    isin lexsort outer kron matrix_transpose
 """.split())
 
 # Those of which that is said of real numbers alone.
-EXACT_IF_REAL = set("abs sign sqrt reciprocal multiply multiply_into divide square".split())
+EXACT_IF_REAL = set("""
+    abs sign sqrt reciprocal multiply multiply_into divide square outer kron
+""".split())
 
 # NumPy has no bf16, to which each of several steps is rounded.
 SEVERAL_STEPS = {"diff", "index_put", "divmod", "ptp", "remainder", "floor_divide"}
@@ -52,7 +54,8 @@ NUMPY_UNITS = 4
 # Sums of products, linear in each operand: errors are of the size of the terms.
 LINEAR = set("""
     sum mean nansum nanmean cumsum nancumsum cumulative_sum matmul convolve correlate prod
-    nanprod cumprod nancumprod cumulative_prod polyval polymul
+    nanprod cumprod nancumprod cumulative_prod polyval polymul dot vdot vecdot inner matvec vecmat
+    tensordot einsum multi_dot matrix_power trace
 """.split())
 PRODUCTS = {"prod", "nanprod", "cumprod", "nancumprod", "cumulative_prod"}
 # What results gain in error from how the problem is conditioned.

@@ -43,6 +43,7 @@ WITHOUT = {
                     "no two generators draw the same numbers"),
     **dict.fromkeys(["map", "map_number"], "of a program as a text: tests/unit"),
     "to": "between two devices: tests/unit",
+    "einsum_path": "an order of products: tests/unit/linalg_einsum",
 }
 
 
@@ -382,6 +383,28 @@ def put_cast(function):
 put, put_along_axis, place, putmask = map(put_cast, (np.put, np.put_along_axis, np.place,
                                                      np.putmask))
 
+def tensordot(a, b, n, axes_a, axes_b):
+    return np.tensordot(a, b, n if axes_a is None else (tuple(axes_a), tuple(axes_b)))
+
+
+def norm(a, axes, keepdims):
+    """Of any axes: NumPy takes one, two, or all."""
+    return vector_norm(a, 2.0, axes, keepdims)
+
+
+def vector_norm(a, order, axes, keepdims):
+    if axes is not None and not len(axes):
+        a, axes = np.asarray(a)[..., np.newaxis], [-1]
+        return vector_norm(a, order, axes, False)
+    return np.linalg.vector_norm(a, axis=axes if axes is None else tuple(axes), ord=order,
+                                 keepdims=keepdims)
+
+
+def matrix_norm(a, order, keepdims):
+    return np.linalg.matrix_norm(a, ord=order if order == "fro" else float(order),
+                                 keepdims=keepdims)
+
+
 OTHERS = {
     "full": full, "full_number": full, "full_like": full_like, "full_like_number": full_like,
     "fill": fill, "fill_number": fill, "assign": assign, "copyto": copyto,
@@ -402,7 +425,11 @@ OTHERS = {
     "logsumexp": lambda a, axes, keepdims: np.logaddexp.reduce(
         a, axes if axes is None else tuple(axes), keepdims=keepdims),
     "logcumsumexp": lambda a, axis: np.logaddexp.accumulate(a, axis),
-    "matmul_into": matmul_into,
+    "matmul_into": matmul_into, "tensordot": tensordot,
+    "einsum": lambda subscripts, operands: np.einsum(subscripts, *operands),
+    "multi_dot": lambda arrays:
+        np.linalg.multi_dot([a.astype(np.result_type(*arrays)) for a in arrays]),
+    "norm": norm, "vector_norm": vector_norm, "matrix_norm": matrix_norm,
     "sort": sorted_along, "argsort": argsort, "topk": topk,
     "cummax": lambda a, axis: np.maximum.accumulate(a, axis),
     "cummin": lambda a, axis: np.minimum.accumulate(a, axis),

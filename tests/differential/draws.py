@@ -500,6 +500,148 @@ def matmul(call):
     return {"a": call.array(shape=a), "b": call.array(shape=b)}
 
 
+LENGTHS = [0, 1, 2, 3, 4, 5, 17]
+
+
+@draws("matvec", "vecmat")
+def matvec(call):
+    source = call.source
+    m, n = (source.choice(LENGTHS) for _ in range(2))
+    batches = [source.choice([(), (), (2,), (3, 1), (2, 3), (1, 3)]) for _ in range(2)]
+    summed = m if call.prototype.name == "vecmat" else n
+    vector = summed if source.chance(0.97) else summed + 1
+    return {"a": call.array(shape=batches[0] + (m, n)),
+            "x": call.array(shape=batches[1] + (vector,))}
+
+
+@draws("dot", "inner")
+def dot(call):
+    """Axes of one length where they are summed."""
+    source, n = call.source, call.source.choice(LENGTHS)
+    a, b = [[source.integer(0, 4) for _ in range(source.integer(0, 3))] for _ in range(2)]
+    if a:
+        a[-1] = n
+    if b:
+        b[-2 if call.prototype.name == "dot" and len(b) > 1 else -1] = \
+            n if source.chance(0.97) else n + 1
+    return {"a": call.array(shape=tuple(a)), "b": call.array(shape=tuple(b))}
+
+
+@draws("vdot")
+def vdot(call):
+    shape = lengths(call)
+    other = [math.prod(shape)] if call.source.chance(0.3) else \
+        [int(n) for n in call.source.numbers.permutation(shape)]
+    return {"a": call.array(shape=tuple(shape)), "b": call.array(shape=tuple(other))}
+
+
+@draws("vecdot")
+def vecdot(call):
+    shape = list(call.common_shape or (3,))
+    axis = call.source.integer(-len(shape), -1)
+    b = [n if i == len(shape) + axis or call.source.chance(0.7) else 1
+         for i, n in enumerate(shape)]
+    return {"a": call.array(shape=tuple(shape)), "b": call.array(shape=tuple(b)), "axis": axis}
+
+
+@draws("tensordot")
+def tensordot(call):
+    source = call.source
+    a, b = [[source.choice([0, 1, 2, 3, 4, 5]) for _ in range(source.integer(1, 4))]
+            for _ in range(2)]
+    n = source.integer(0, min(len(a), len(b)))
+    axes = [[int(i) for i in source.numbers.permutation(len(shape))[:n]] for shape in (a, b)]
+    if source.chance(0.3):
+        axes = [list(range(len(a) - n, len(a))), list(range(n))]
+    for i, k in zip(*axes):
+        b[k] = a[i] if source.chance(0.98) else a[i] + 1
+    given = axes != [list(range(len(a) - n, len(a))), list(range(n))] or source.chance(0.5)
+    return {"a": call.array(shape=tuple(a)), "b": call.array(shape=tuple(b)), "n": n,
+            "axes_a": axes[0] if given else None, "axes_b": axes[1] if given else None}
+
+
+def term(source, letters, lengths_, ellipsis):
+    """The letters of an operand, among them perhaps "...", and its shape."""
+    n = source.integer(0, 4)
+    chosen = [source.choice(letters) for _ in range(n)]
+    shape = [lengths_[c] for c in chosen]
+    for i, c in enumerate(chosen):
+        if chosen.count(c) == 1 and source.chance(0.1):
+            shape[i] = 1
+    if source.chance(0.4 if ellipsis is not None else 0):
+        at, own = source.integer(0, n), ellipsis[source.integer(0, len(ellipsis)):]
+        own = [1 if source.chance(0.2) else k for k in own]
+        return "".join(chosen[:at]) + "..." + "".join(chosen[at:]), shape[:at] + own + shape[at:]
+    return "".join(chosen), shape
+
+
+def subscripts_of(source, terms, letters):
+    """Of these terms, the result after "->" or implied; now and then wrong, or with blanks."""
+    text = ",".join(terms)
+    if source.chance(0.7):
+        used = sorted(set("".join(terms)) - {"."})
+        result = [str(c) for c in source.numbers.permutation(used) if source.chance(0.5)]
+        if "..." in text and source.chance(0.97):
+            result.insert(source.integer(0, len(result)), "...")
+        text += "->" + "".join(result)
+    if source.chance(0.05):
+        at = source.integer(0, len(text))
+        text = text[:at] + source.choice([*letters, *" .,->1_", "->", "..."]) + text[at:]
+    if source.chance(0.1):
+        text = text.replace(",", " , ").replace("->", " -> ")
+    return text
+
+
+@draws("einsum")
+def einsum(call):
+    source = call.source
+    letters = [str(c) for c in source.numbers.permutation(list("ijkAbZ"))]
+    lengths_ = {c: source.integer(0, 5) if source.chance(0.3) else source.integer(2, 4)
+                for c in letters}
+    ellipsis = [source.integer(1, 3) for _ in range(source.integer(0, 2))]
+    n = source.choice([1, 1, 2, 2, 2, 3, 4])
+    terms = [term(source, letters, lengths_, ellipsis) for _ in range(n)]
+    if source.chance(0.02):
+        terms[0][1].append(2)
+    text = subscripts_of(source, [letters_ for letters_, _ in terms], letters)
+    return {"subscripts": Made(text, lambda _: text.encode(), text),
+            "operands": [call.array(shape=tuple(shape)) for _, shape in terms]}
+
+
+@draws("multi_dot")
+def multi_dot(call):
+    source = call.source
+    n = source.integer(2, 5)
+    sides = [source.integer(0, 5) for _ in range(n + 1)]
+    shapes = [sides[i:i + 2] for i in range(n)]
+    if source.chance(0.3):
+        shapes[0] = shapes[0][1:]
+    if source.chance(0.3):
+        shapes[-1] = shapes[-1][:1]
+    if source.chance(0.03):
+        shapes[1] = shapes[1] + [2]
+    return {"arrays": [call.array(shape=tuple(shape)) for shape in shapes]}
+
+
+@draws("matrix_power")
+def matrix_power(call):
+    source, n = call.source, call.source.integer(0, 4)
+    shape = source.choice([(), (), (2,), (2, 3)]) + (n, n if source.chance(0.97) else n + 1)
+    return {"a": call.array(shape=shape), "n": source.integer(0, 5)}
+
+
+@draws("trace", "matrix_transpose", "matrix_norm")
+def matrices(call):
+    shape = call.source.shape(call.source.choice([2, 2, 2, 3, 4, 1]))
+    return {"a": call.array(shape=shape),
+            "order": call.source.choice(["fro", "1", "-1", "inf", "-inf"])}
+
+
+@draws("vector_norm")
+def vector_norm(call):
+    return {"order": call.source.choice([2.0, 1.0, 0.0, math.inf, -math.inf, 3.0, 0.5, -1.0])}
+
+
 @draws("convolve", "correlate", "polyadd", "polysub", "polymul", "polydiv")
 def lines(call):
     names = [p.name for p in call.prototype.parameters if p.type == "const tn_array *"]

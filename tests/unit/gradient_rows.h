@@ -136,6 +136,14 @@ TOTAL(f_prod_of_two, tn_prod(x[0], 2, (int[]){0, 2}, 0))
 TOTAL(f_logsumexp, tn_logsumexp(x[0], 1, (int[]){1}, 0))
 TOTAL(f_matmul, tn_matmul(x[0], x[1]))
 TOTAL(f_complex_matmul, tn_imag(tn_matmul(tn_complex(x[0], x[0]), tn_complex(x[1], tn_sin(x[1])))))
+TOTAL(f_einsum, tn_einsum("iij,jk,k...->...i", 3, (const tn_array *const *)x))
+TOTAL(f_einsum_lines, tn_einsum("ij,ij->j", 2, (const tn_array *const *)x))
+TOTAL(f_tensordot, tn_tensordot(x[0], x[1], 2, (int[]){2, 0}, (int[]){0, 1}))
+TOTAL(f_matrix_power, tn_matrix_power(x[0], 5))
+TOTAL(f_norm, tn_norm(x[0], 1, (int[]){1}, 0))
+TOTAL(f_vector_norm, tn_vector_norm(x[0], 2.5, 1, (int[]){0}, 1))
+TOTAL(f_matrix_norm, tn_matrix_norm(x[0], TN_NORM_INF, 0))
+TOTAL(f_complex_norm, tn_norm(tn_complex(x[0], x[1]), TN_ALL_AXES, NULL, 0))
 TOTAL(f_linear, tn_linear(x[0], x[1], x[2]))
 
 /* ---- Elements that move -----------------------------------------------------------------------*/
@@ -692,6 +700,14 @@ static const struct gradient_row gradient_rows[] = {
 	{.name = "matmul", .f = f_matmul, .shapes = "3x4 4x5"},
 	{.name = "matmul, batch and broadcast", .f = f_matmul, .shapes = "2x3x4 4x5"},
 	{.name = "matmul, vectors", .f = f_matmul, .shapes = "4 4"},
+	{.name = "einsum", .f = f_einsum, .shapes = "2x2x3 3x4 4x2"},
+	{.name = "einsum, lines", .f = f_einsum_lines, .shapes = "3x4 3x4"},
+	{.name = "tensordot", .f = f_tensordot, .shapes = "2x3x4 4x2x3"},
+	{.name = "matrix_power", .f = f_matrix_power, .shapes = "2x3x3"},
+	{.name = "norm", .f = f_norm, .shapes = "3x4"},
+	{.name = "norm, complex", .f = f_complex_norm, .shapes = "3 3"},
+	{.name = "vector_norm", .f = f_vector_norm, .shapes = "3x4"},
+	{.name = "matrix_norm", .f = f_matrix_norm, .shapes = "2x3x2", .is_positive = 1},
 	{.name = "matmul, matrix by vector", .f = f_matmul, .shapes = "3x4 4"},
 	{.name = "matmul, complex", .f = f_complex_matmul, .shapes = "3x4 4x2"},
 	{.name = "linear", .f = f_linear, .shapes = "2x3x4 5x4 5"},

@@ -43,6 +43,16 @@ struct cpu_gemm {
 	int64_t a_down, a_across, b_down, b_across, c_down;
 };
 
+/* C[i] := alpha sum_k A[i, k] B[i, k] + beta C[i] for n lines of k elements with stride 1; beta = 0
+ * does not read C. */
+struct cpu_dots {
+	int64_t n, k;
+	double alpha, beta;
+	const void *a, *b;
+	void *c;
+	int64_t a_down, b_down, c_down; /* in elements */
+};
+
 struct cpu_kernels {
 	const char *name;
 	int vector_bytes;
@@ -53,6 +63,8 @@ struct cpu_kernels {
 	int sgemm_leads; /* sgemm is faster than OpenBLAS if B has stride 1 down */
 	void (*sgemm)(const struct cpu_gemm *g);
 	void (*dgemm)(const struct cpu_gemm *g);
+	void (*sdots)(const struct cpu_dots *d);
+	void (*ddots)(const struct cpu_dots *d);
 	/* n elements of `size` bytes := value. */
 	void (*fill)(void *out, const void *value, size_t size, size_t n);
 	/* n elements of `size` bytes, strides in elements. */

@@ -32,6 +32,8 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 #endif
 	.sgemm = VARIANT(cpu_sgemm),
 	.dgemm = VARIANT(cpu_dgemm),
+	.sdots = VARIANT(cpu_sdots),
+	.ddots = VARIANT(cpu_ddots),
 	.fill = VARIANT(cpu_fill),
 	.copy_strided = VARIANT(cpu_copy_strided),
 	.copy_rows = VARIANT(cpu_copy_rows),

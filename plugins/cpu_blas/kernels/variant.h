@@ -43,6 +43,8 @@ extern const struct cpu_fold_row VARIANT(cpu_folds)[];
 void VARIANT(cpu_stream_copy)(void *dst, const void *src, size_t n);
 void VARIANT(cpu_sgemm)(const struct cpu_gemm *g);
 void VARIANT(cpu_dgemm)(const struct cpu_gemm *g);
+void VARIANT(cpu_sdots)(const struct cpu_dots *d);
+void VARIANT(cpu_ddots)(const struct cpu_dots *d);
 void VARIANT(cpu_fill)(void *out, const void *value, size_t size, size_t n);
 void VARIANT(cpu_copy_strided)(char *out, int64_t to, const char *in, int64_t from, size_t size,
 			       size_t n);

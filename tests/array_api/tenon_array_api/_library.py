@@ -60,7 +60,8 @@ SIGNATURES = {
     "a:ap": "to transpose",
     "a:a": "copy negative abs sign square sqrt exp log sin cos tanh floor ceil round real imag conj"
            " reciprocal positive expm1 log2 log10 log1p tan arcsin arccos arctan sinh cosh arcsinh"
-           " arccosh arctanh trunc rint signbit isnan isinf isfinite logical_not invert",
+           " arccosh arctanh trunc rint signbit isnan isinf isfinite logical_not invert"
+           " matrix_transpose",
     "a:aa": "add subtract multiply divide power maximum minimum equal not_equal less less_equal"
             " greater greater_equal complex matmul floor_divide remainder hypot logaddexp arctan2"
             " copysign nextafter logical_and logical_or logical_xor bitwise_and bitwise_or"
@@ -73,10 +74,12 @@ SIGNATURES = {
     "a:aiqqq": "slice",
     "a:aipi": "sum mean prod max min any all count_nonzero",
     "a:aipdi": "var std",
-    "a:aai": "take_along_axis isin",
+    "a:aai": "take_along_axis isin vecdot",
     "a:aaiu": "take",
     "a:ipi": "concatenate stack",
     "a:aii": "sort argsort swapaxes argmax argmin",
+    # <tenon/linalg.h>
+    "a:aaipp": "tensordot",
     # <tenon/manipulate.h> and <tenon/statistics.h>
     "a:piqqq": "eye",
     "a:piddqi": "linspace",

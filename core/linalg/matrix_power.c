@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Powers of matrices by repeated squares, and other simple functions of matrices: their transposes,
+ * their traces, and Kronecker's product.
+ */
+#include <tenon/linalg.h>
+
+#include <inttypes.h>
+#include <tenon/manipulate.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+
+static tn_status check_matrix(const char *operation, const tn_array *a)
+{
+	char text[TN_SHAPE_TEXT];
+	if (a->rank >= 2)
+		return TN_OK;
+	return tn_runtime_fail(a->runtime, TN_SHAPE, operation,
+			       "a: expected at least two axes, found shape %s",
+			       tn_array_text(a, text));
+}
+
+tn_array *tn_matrix_transpose(const tn_array *a)
+{
+	if (!tn_begin(1, &a, "matrix_transpose") || check_matrix("matrix_transpose", a))
+		return NULL;
+	return tn_swapaxes(a, -1, -2);
+}
+
+tn_array *tn_trace(const tn_array *a, int64_t offset, int axis1, int axis2)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "trace");
+	if (!runtime || check_matrix("trace", a) || tn_scope_begin(runtime->context))
+		return NULL;
+	const tn_array *diagonal = tn_diagonal(a, offset, axis1, axis2);
+	return tn_scope_end(runtime->context, tn_sum(diagonal, 1, (const int[]){-1}, 0));
+}
+
+/* ---- Powers ----------------------------------------------------------------------------------*/
+
+static tn_status check_square(const tn_array *a)
+{
+	char text[TN_SHAPE_TEXT];
+	if (a->rank >= 2 && a->shape[a->rank - 1] == a->shape[a->rank - 2])
+		return TN_OK;
+	return tn_runtime_fail(a->runtime, TN_SHAPE, "matrix_power",
+			       "a: expected square matrices, found shape %s",
+			       tn_array_text(a, text));
+}
+
+/* Of a's shape. */
+static tn_array *identities(const tn_array *a)
+{
+	const int64_t n = a->shape[a->rank - 1];
+	const tn_array *one =
+		tn_to(tn_identity(a->runtime->context, a->dtype, n), tn_array_device(a));
+	return tn_copy(tn_broadcast_to(one, a->rank, a->shape));
+}
+
+/* a^n for n >= 1: the product of those squares of squares whose bits n has. */
+static const tn_array *positive_power(const tn_array *a, int64_t n)
+{
+	const tn_array *square = a, *power = NULL;
+	while (square) {
+		if (n & 1)
+			power = power ? tn_matmul(power, square) : square;
+		n >>= 1;
+		if (!n)
+			break;
+		square = tn_matmul(square, square);
+	}
+	return power == a ? tn_copy(a) : power;
+}
+
+tn_array *tn_matrix_power(const tn_array *a, int64_t n)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "matrix_power");
+	if (!runtime || check_square(a))
+		return NULL;
+	if (n < 0) {
+		tn_runtime_fail(runtime, TN_UNSUPPORTED, "matrix_power",
+				"n: expected 0 or more, found %" PRId64
+				": there is no inverse of matrices yet",
+				n);
+		return NULL;
+	}
+	if (tn_scope_begin(runtime->context))
+		return NULL;
+	const tn_array *power = n ? positive_power(a, n) : identities(a);
+	return tn_scope_end(runtime->context, tn_array_const_cast(power));
+}
+
+/* ---- Kronecker's product ---------------------------------------------------------------------*/
+
+/* The length of axis i of n axes, those before a's own being 1. */
+static int64_t length_of(const tn_array *a, int i, int n)
+{
+	return i < n - a->rank ? 1 : a->shape[i - (n - a->rank)];
+}
+
+/* a and b with axes that lie in turn: an axis of the result is two of them, or one, where one of
+ * the lengths is 1. */
+static tn_array *kron(const tn_array *a, const tn_array *b, int n)
+{
+	int64_t of_a[2 * TN_MAX_RANK], of_b[2 * TN_MAX_RANK], shape[TN_MAX_RANK];
+	int rank = 0;
+	for (int i = 0; i < n; i++) {
+		const int64_t m = length_of(a, i, n), k = length_of(b, i, n);
+		shape[i] = m * k;
+		of_a[rank] = m;
+		of_b[rank] = m == 1 ? k : 1;
+		rank++;
+		if (m == 1 || k == 1)
+			continue;
+		of_a[rank] = 1;
+		of_b[rank++] = k;
+	}
+	if (rank > TN_MAX_RANK) {
+		tn_runtime_fail(a->runtime, TN_LIMIT, "kron",
+				"expected at most %d axes longer than 1 of both operands, found %d",
+				TN_MAX_RANK, rank);
+		return NULL;
+	}
+	return tn_reshape(tn_multiply(tn_reshape(a, rank, of_a), tn_reshape(b, rank, of_b)), n,
+			  shape);
+}
+
+tn_array *tn_kron(const tn_array *a, const tn_array *b)
+{
+	struct tn_runtime *runtime = tn_begin(2, (const tn_array *[]){a, b}, "kron");
+	if (!runtime || tn_scope_begin(runtime->context))
+		return NULL;
+	return tn_scope_end(runtime->context, kron(a, b, a->rank > b->rank ? a->rank : b->rank));
+}
