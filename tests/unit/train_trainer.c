@@ -4,6 +4,7 @@
  * The trainer: steps of several batches, clipping, schedules, averages, history, callbacks,
  * interruption and captured steps.
  */
+#include "train/best.h"
 #include "train_fixture.h"
 
 #include "io_files.h"
@@ -327,6 +328,19 @@ static void a_schedule_may_count_epochs_and_watch_the_loss(void **state)
 }
 
 /* ---- The best epoch --------------------------------------------------------------------------*/
+
+static void a_value_that_is_nan_is_never_the_best(void **state)
+{
+	struct tn_best best = {.kept = TN_BEST_NOT_KEPT};
+	(void)state;
+	assert_ok(tn_best_take(&best, 1, NAN));
+	assert_false(best.is_found);
+	assert_ok(tn_best_take(&best, 2, 5));
+	assert_ok(tn_best_take(&best, 3, NAN));
+	assert_int_equal(best.epoch, 2);
+	assert_true(best.value == 5);
+	assert_int_equal(best.waited, 1);
+}
 
 struct spoiling {
 	struct fit fit;
@@ -1117,6 +1131,7 @@ int main(void)
 		cmocka_unit_test(values_are_clipped_before_the_norm),
 		cmocka_unit_test(nnott_a4_4_rates_reach_an_optimizer_with_lookahead),
 		cmocka_unit_test(a_schedule_may_count_epochs_and_watch_the_loss),
+		cmocka_unit_test(a_value_that_is_nan_is_never_the_best),
 		cmocka_unit_test(nnott_a4_6_early_stopping_restores_the_best_weights),
 		cmocka_unit_test(the_best_weights_are_restored_after_a_stop_too),
 		cmocka_unit_test(buffers_are_restored_too),
