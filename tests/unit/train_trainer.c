@@ -596,6 +596,30 @@ static void a_stopped_training_goes_on_to_the_same_bits(void **state)
 	}
 }
 
+static int keep_progress(void *user, const struct tn_trainer_progress *progress)
+{
+	*(struct tn_trainer_progress *)user = *progress;
+	return 1;
+}
+
+/* Those of this epoch and of the two after it, at the rate so far. */
+static void the_time_left_is_that_of_all_samples(void **state)
+{
+	struct tn_trainer_progress progress = {.n_samples = 0};
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	fit.options.on_progress = keep_progress;
+	fit.options.user = &progress;
+	make_fit_trainer(&fit);
+	assert_status(tn_trainer_run(fit.trainer), TN_CANCELLED);
+	tn_error_clear(contexts[0]);
+	assert_int_equal(progress.epoch, 1);
+	assert_close(progress.seconds_left * progress.samples_per_second,
+		     (double)(3 * progress.n_samples - progress.sample), 1e-6);
+	close_fit(&fit);
+}
+
 static void every_callback_can_stop(void **state)
 {
 	static const char *const texts[] = {"progress", "evaluation", "epoch"};
@@ -1137,6 +1161,7 @@ int main(void)
 		cmocka_unit_test(buffers_are_restored_too),
 		cmocka_unit_test(averages_are_evaluated_in_place_of_the_weights),
 		cmocka_unit_test(a_stopped_training_goes_on_to_the_same_bits),
+		cmocka_unit_test(the_time_left_is_that_of_all_samples),
 		cmocka_unit_test(every_callback_can_stop),
 		cmocka_unit_test(steps_may_end_it_within_an_epoch),
 		cmocka_unit_test(captured_steps_have_the_same_bits),
