@@ -51,6 +51,23 @@ for optimizer in sgd adam nadam rmsprop adagrad adadelta lion lars lamb; do
 	at_least "$(metric test_accuracy "$dir/o")" 0.88
 done
 
+# A plateau that nothing passes stops the weights after one epoch more; two drops begin with the
+# second of four.
+train="train mlp:hidden-sizes=8 --data digits --seed 1 --quiet --metrics $dir/o"
+loss_of() { sed -n "s/^{\"epoch\": $1,.*\"val_loss\": \([^,]*\).*/\1/p" "$dir/o"; }
+# shellcheck disable=SC2086
+run 0 $train --epochs 3 --schedule plateau --reduce-delta 10 --reduce-patience 1 \
+	--reduce-factor 1e-9
+[ "$(loss_of 1)" != "$(loss_of 2)" ] || fail "the rate was reduced too early"
+[ "$(loss_of 2)" = "$(loss_of 3)" ] || fail "the rate was not reduced"
+# shellcheck disable=SC2086
+run 0 $train --epochs 4 --schedule constant
+losses="$(loss_of 1) $(loss_of 2)"
+# shellcheck disable=SC2086
+run 0 $train --epochs 4 --schedule two-drops
+[ "${losses% *}" = "$(loss_of 1)" ] || fail "the first epoch has another rate"
+[ "${losses#* }" != "$(loss_of 2)" ] || fail "the second epoch has the same rate"
+
 # The ledger, and backends by name.
 run 0 train mlp --data digits --epochs 1 --backend reference --ledger --quiet
 out_has 'matmul'

@@ -26,6 +26,21 @@ static tn_array *one_number(int64_t value)
 	return tn_from_host(context, TN_I64, 1, (int64_t[]){1}, &value);
 }
 
+/* The text of a shape is cut where the longest lengths would not fit. */
+static void the_longest_shape_is_cut(void **state)
+{
+	int64_t shape[TN_MAX_RANK];
+	(void)state;
+	for (int i = 0; i < TN_MAX_RANK; i++)
+		shape[i] = INT64_MAX;
+	context = open_backend("reference!");
+	assert_null(tn_zeros(context, TN_F32, TN_MAX_RANK, shape));
+	assert_int_equal(tn_error(context)->status, TN_LIMIT);
+	assert_contains(tn_error(context)->text,
+			"9223372036854775807, ...) has more bytes than can be addressed");
+	tn_context_close(context);
+}
+
 /* ---- Lengths that are asked for --------------------------------------------------------------*/
 
 static tn_array *f_zeros(int64_t n)
@@ -358,6 +373,7 @@ static void long_views_are_legal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_longest_shape_is_cut),
 		cmocka_unit_test(lengths_beyond_memory_are_refused),
 		cmocka_unit_test(long_views_are_legal),
 	};

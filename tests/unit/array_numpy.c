@@ -59,6 +59,21 @@ static void the_order_of_operands_does_not_matter(void **state)
 	tn_context_close(cases_context);
 }
 
+/* A step of 4 where a period is 6. */
+static void a_phase_jumps_beyond_the_discontinuity(void **state)
+{
+	static const double rows[][2] = {{0, -2}, {4, -2}, {5, 4}};
+	(void)state;
+	cases_context = open_backend("reference!");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		double found[2];
+		const tn_array *unwrapped = tn_unwrap(LINE(TN_F64, 0, 4), rows[i][0], 0, 6);
+		assert_ok(tn_to_host(unwrapped, found, sizeof(found)));
+		assert_close(found[1], rows[i][1], 0);
+	}
+	tn_context_close(cases_context);
+}
+
 /* ---- Tiny and huge parameters ----------------------------------------------------------------*/
 
 enum { DRAWS = 4000 };
@@ -111,6 +126,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_backend_gives_the_results_of_numpy),
 		cmocka_unit_test(the_order_of_operands_does_not_matter),
+		cmocka_unit_test(a_phase_jumps_beyond_the_discontinuity),
 		cmocka_unit_test(beta_of_any_parameters_has_its_mean),
 	};
 	keep_plugin_path();

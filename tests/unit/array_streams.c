@@ -434,22 +434,28 @@ static void copies_between_devices_are_in_both_current_streams(void **state)
 
 /* ---- Memory ----------------------------------------------------------------------------------*/
 
-/* Room for one large array and small ones: the second stream gets the memory of the first. */
-static void a_stream_gets_the_memory_of_another_when_there_is_no_other(void **state)
+static tn_context *open_limited(uint64_t limit)
 {
-	enum { LARGE = 3 << 20 };
 	const char *path = mock_file();
 	struct tn_context_options options = tn_context_defaults();
 	options.backend = "mock";
 	options.plugin_paths = &path;
 	options.n_plugin_paths = 1;
-	options.memory_limit = 20 << 20;
+	options.memory_limit = limit;
+	tn_context *context = NULL;
+	set_faults("");
+	assert_ok(tn_context_open(&options, &context, NULL));
+	return context;
+}
+
+/* Room for one large array and small ones: the second stream gets the memory of the first. */
+static void a_stream_gets_the_memory_of_another_when_there_is_no_other(void **state)
+{
+	enum { LARGE = 3 << 20 };
 	const int64_t shape[] = {LARGE};
 	double sum = 0, one = 0;
 	(void)state;
-	set_faults("");
-	tn_context *context = NULL;
-	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_context *context = open_limited(20 << 20);
 	tn_device *device = tn_device_current(context);
 	tn_stream *side = tn_stream_create(device);
 	tn_array *small = stream_numbers(context, 0), *x = tn_full(context, TN_F32, 1, shape, 2);
@@ -630,6 +636,44 @@ static void split_and_joined_memory_waits_too(void **state)
 	assert_true(value_of(z) == -2);
 	assert_ok(tn_stream_pop(device));
 	tn_array_destroy(used);
+	tn_context_close(context);
+}
+
+/* Neighbours in one chunk, of which the lower is another stream's, whose work would read what is
+ * written there.  A new chunk does not fit. */
+static void memory_of_two_streams_is_not_joined(void **state)
+{
+	enum { MIB = 1 << 18 }; /* of f32 */
+	const int64_t whole = 12 * MIB, third = 4 * MIB, both = 8 * MIB;
+	double sum = 0;
+	(void)state;
+	tn_context *context = open_limited(14 << 20);
+	tn_device *device = tn_device_current(context);
+	tn_stream *side = tn_stream_create(device);
+	tn_array *x = tn_full(context, TN_F32, 1, &whole, 1);
+	const struct tn_block block = x->storage->block;
+	tn_array_destroy(x);
+	tn_array *lower = tn_full(context, TN_F32, 1, &third, 2);
+	tn_array *upper = tn_full(context, TN_F32, 1, &third, 3);
+	tn_array *used = tn_full(context, TN_F32, 1, &third, 0);
+	assert_int_equal(lower->storage->block.offset, block.offset);
+	assert_int_equal(upper->storage->block.buffer, block.buffer);
+	assert_int_equal(used->storage->block.buffer, block.buffer);
+	tn_array_destroy(lower);
+	assert_ok(tn_stream_push(side));
+	lower = tn_full(context, TN_F32, 1, &third, 4);
+	assert_non_null(lower);
+	assert_int_equal(lower->storage->block.offset, block.offset);
+	tn_array *total = tn_sum(lower, 1, (const int[]){0}, 0);
+	assert_ok(tn_stream_pop(device));
+	tn_array_destroy(lower);
+	tn_array_destroy(upper);
+	assert_null(tn_full(context, TN_F32, 1, &both, 5));
+	assert_kept(context, TN_OUT_OF_MEMORY, "the memory limit is reached");
+	assert_ok(tn_stream_push(side));
+	assert_ok(tn_item(total, &sum));
+	assert_true(sum == 4.0 * (double)third);
+	assert_ok(tn_stream_pop(device));
 	tn_context_close(context);
 }
 
@@ -1119,6 +1163,7 @@ int main(void)
 		cmocka_unit_test(the_memory_of_a_destroyed_stream_is_used_again),
 		cmocka_unit_test(each_stream_has_its_own_workspace),
 		cmocka_unit_test(split_and_joined_memory_waits_too),
+		cmocka_unit_test(memory_of_two_streams_is_not_joined),
 		cmocka_unit_test(without_events_the_host_waits),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(a_device_has_a_limited_number_of_streams),

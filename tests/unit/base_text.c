@@ -100,6 +100,8 @@ static void finds_the_nearest_name_and_no_far_one(void **state)
 	assert_string_equal(tn_name_nearest("cppu", names, 3), "cpu");
 	assert_string_equal(tn_name_nearest("CUDA", names, 3), "cuda");
 	assert_string_equal(tn_name_nearest("referense", names, 3), "reference");
+	assert_string_equal(tn_name_nearest("rfrnc", names, 3), "reference");
+	assert_null(tn_name_nearest("rfe", names, 3));
 	assert_null(tn_name_nearest("vulkan", names, 3));
 	assert_null(tn_name_nearest("x", names, 3));
 	assert_string_equal(tn_name_nearest("rfrence", names, 3), "reference");

@@ -158,12 +158,31 @@ static void a_sort_without_its_workspace_is_refused(void **state)
 	fixture_close(&f);
 }
 
+/* -0 equals 0, and every NaN every other one, which all come last. */
+static void equal_numbers_keep_their_order(void **state)
+{
+	static const float numbers[] = {0, NAN, 1, -0.0f, INFINITY, -NAN, 1, -INFINITY};
+	static const int64_t order[2][8] = {{7, 0, 3, 2, 6, 4, 1, 5}, {1, 5, 4, 2, 6, 0, 3, 7}};
+	const struct shape shape = {{1, 8}, 1};
+	(void)state;
+	memcpy(input, numbers, sizeof(numbers));
+	for (int descending = 0; descending < 2; descending++) {
+		struct fixture f = {0};
+		fixture_open(&f, 1);
+		sort(&f, f.descriptor->query(f.instance, TN_TABLE_SORT), &shape, TN_F32,
+		     descending);
+		assert_memory_equal(indices, order[descending], sizeof(order[0]));
+		fixture_close(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_order_does_not_depend_on_the_threads),
 		cmocka_unit_test(a_sum_does_not_depend_on_the_threads),
 		cmocka_unit_test(a_sort_without_its_workspace_is_refused),
+		cmocka_unit_test(equal_numbers_keep_their_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,6 +188,49 @@ static tn_status multiply(struct fixture *f, const struct matrix *a, const struc
 	return status;
 }
 
+/* Products of bytes are made for parts of a row. */
+static void each_column_of_bytes_has_its_own_bias(void **s)
+{
+	enum { N = 1100 };
+	static const int8_t a = 3;
+	static int8_t b[N];
+	static float bias[N], c[N];
+	struct fixture f = {0};
+	(void)s;
+	fixture_open(&f, 1);
+	for (int j = 0; j < N; j++) {
+		b[j] = (int8_t)(j % 101 - 50);
+		bias[j] = (float)j;
+	}
+	struct tn_matmul_args args = {.call = {.struct_size = sizeof(args)},
+				      .a = {.buffer = (uint64_t)(uintptr_t)&a,
+					    .dtype = TN_I8,
+					    .rank = 2,
+					    .shape = {1, 1},
+					    .strides = {1, 1}},
+				      .b = {.buffer = (uint64_t)(uintptr_t)b,
+					    .dtype = TN_I8,
+					    .rank = 2,
+					    .shape = {1, N},
+					    .strides = {N, 1}},
+				      .c = {.buffer = (uint64_t)(uintptr_t)c,
+					    .dtype = TN_F32,
+					    .rank = 2,
+					    .shape = {1, N},
+					    .strides = {N, 1}},
+				      .alpha = 1,
+				      .has_bias = 1,
+				      .bias = {.buffer = (uint64_t)(uintptr_t)bias,
+					       .dtype = TN_F32,
+					       .rank = 1,
+					       .shape = {N},
+					       .strides = {1}}};
+	assert_ok(f.compute->matmul(f.device, &args));
+	for (int j = 0; j < N; j++)
+		assert_close(c[j], 3 * (j % 101 - 50) + j, 0);
+	fixture_close(&f);
+}
+
 static void check_product(struct fixture *f, struct shape shape, struct run run)
 {
 	struct matrix a = make(run.dtype, run.batch, shape.m, shape.k, run.a);
@@ -515,6 +558,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_done_is_refused_before_the_output_changes),
 		cmocka_unit_test(the_count_of_openblas_threads_is_put_back),
 		cmocka_unit_test(two_instances_multiply_side_by_side),
+		cmocka_unit_test(each_column_of_bytes_has_its_own_bias),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,35 @@ static void classes_and_pictures_are_in_the_order_of_their_names(void **state)
 	tn_dataset_destroy(dataset);
 }
 
+/* Of many pictures 512 are decoded, evenly spread. */
+static void statistics_are_those_of_the_whole_part(void **state)
+{
+	enum { N = 640, DARK = 520 };
+	(void)state;
+	clear();
+	make("cat");
+	make("dog");
+	write_picture("dog/0.pgm", 1, 1, 1, 0);
+	for (int i = 0; i < N - 1; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "cat/%03d.pgm", i);
+		write_picture(name, 1, 1, 1, i < DARK ? 0 : 255);
+	}
+	tn_dataset *dataset = open_set(NULL);
+	/* As evenly as 512 of 640 can be. */
+	assert_close(tn_dataset_format(dataset)->mean[0], (double)(N - 1 - DARK) / N, 2.0 / 512);
+	tn_dataset_destroy(dataset);
+	clear();
+	make("cat");
+	make("dog");
+	write_picture("cat/a.pgm", 1, 1, 1, 7);
+	write_picture("dog/a.pgm", 1, 1, 1, 7);
+	dataset = open_set(NULL);
+	assert_close(tn_dataset_format(dataset)->mean[0], 7.0 / 255, 1e-7);
+	assert_close(tn_dataset_format(dataset)->deviation[0], 1, 0);
+	tn_dataset_destroy(dataset);
+}
+
 static void pictures_are_grey_if_all_are(void **state)
 {
 	(void)state;
@@ -583,6 +612,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(classes_and_pictures_are_in_the_order_of_their_names),
+		cmocka_unit_test(statistics_are_those_of_the_whole_part),
 		cmocka_unit_test(pictures_are_grey_if_all_are),
 		cmocka_unit_test(folders_inside_a_class_are_walked_and_other_files_counted),
 		cmocka_unit_test(folders_of_links_to_one_another_are_read_once),

@@ -546,6 +546,13 @@ static void a_checksum_is_that_of_the_file(void **state)
 	assert_status(tn_safetensors_check(file, &error), TN_FORMAT);
 	assert_contains(error.text, "checked.safetensors: expected the checksum 00000000, found ");
 	tn_safetensors_close(file);
+	/* Written otherwise than the library does. */
+	memcpy(place - 1, " \"0000000", 9);
+	files_write(path, bytes, size);
+	assert_ok(tn_safetensors_open(path, &file, NULL));
+	assert_status(tn_safetensors_check(file, &error), TN_FORMAT);
+	assert_contains(error.text, "expected the checksum 0000000, found another layout");
+	tn_safetensors_close(file);
 	free(bytes);
 }
 

@@ -89,6 +89,22 @@ static void folders_have_an_order(void **state)
 	free(text);
 }
 
+static void a_folder_of_two_names_is_searched_once(void **state)
+{
+	struct opened opened;
+	char path[600];
+	(void)state;
+	put("ok");
+	prepare(&opened);
+	assert_int_equal(symlink(folder, in_folder("alias")), 0);
+	snprintf(path, sizeof(path), "%s:%s/alias", folder, folder);
+	setenv("TENON_PLUGIN_PATH", path, 1);
+	char *text = searched(&opened, 0);
+	assert_contains(text, folder);
+	assert_null(strstr(text, "alias"));
+	free(text);
+}
+
 static void a_privileged_process_searches_the_fixed_folders_only(void **state)
 {
 	struct opened opened;
@@ -174,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		test(folders_have_an_order),
+		test(a_folder_of_two_names_is_searched_once),
 		test(a_privileged_process_searches_the_fixed_folders_only),
 		test(what_is_no_backend_is_not_registered),
 		test(a_registered_backend_is_a_plugin_without_a_file),

@@ -54,6 +54,24 @@ static void optimizers_and_clipping_work_where_the_module_is(void **state)
 	tn_context_close(context);
 }
 
+static void averages_are_where_the_module_is(void **state)
+{
+	struct tn_weight_average_view view = {.struct_size = sizeof(view)};
+	(void)state;
+	tn_context *context = open_mock("");
+	struct training t = make_training(context, 0);
+	set_current(context, 1);
+	tn_weight_average *average = tn_weight_average_create(t.module, NULL);
+	assert_non_null(average);
+	assert_ptr_equal(tn_device_current(context), tn_context_device(context, 1));
+	assert_ok(tn_weight_average_at(average, 0, &view));
+	assert_ptr_equal(tn_array_device(view.value), tn_context_device(context, 0));
+	tn_weight_average_destroy(average);
+	set_current(context, 0);
+	end_training(&t);
+	tn_context_close(context);
+}
+
 enum { SIDE = 4, CHANNELS = 3, RESULTS = CHANNELS * SIDE * SIDE };
 
 /* Folds a convolution without a bias, so that a bias is created. */
@@ -110,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(optimizers_and_clipping_work_where_the_module_is),
+		cmocka_unit_test(averages_are_where_the_module_is),
 		cmocka_unit_test(networks_freeze_where_they_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

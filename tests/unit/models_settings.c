@@ -91,6 +91,11 @@ static tn_array *leaky_then_tanh(tn_module *net, tn_array *x)
 	return linear(net, "fc3", tn_tanh(linear(net, "fc2", first)));
 }
 
+static tn_array *tanh_twice(tn_module *net, tn_array *x)
+{
+	return linear(net, "fc3", tn_tanh(linear(net, "fc2", tn_tanh(linear(net, "fc1", x)))));
+}
+
 /* With weight 1 and bias 0, as they start. */
 static tn_array *normed(tn_module *net, tn_array *x)
 {
@@ -107,6 +112,7 @@ static void layers_are_linear_norm_activation(void **state)
 {
 	(void)state;
 	expect_chain("mlp:activation=leaky_relu,tanh:negative-slope=0.25", leaky_then_tanh);
+	expect_chain("mlp:activation=tanh", tanh_twice);
 	expect_chain("mlp:batch-norm=1:activation=gelu_tanh:hidden-sizes=9", normed);
 }
 

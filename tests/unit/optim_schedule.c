@@ -199,10 +199,13 @@ static void a_bad_state_is_refused(void **state)
 	tn_schedule *schedule = make(&options);
 	assert_ok(tn_schedule_get_state(schedule, &now));
 	assert_close(now.base_lr, 0.4, 0);
-	now.base_lr = NAN;
-	assert_status(tn_schedule_set_state(schedule, &now), TN_INVALID_ARGUMENT);
-	assert_contains(tn_error(context)->text, "base_lr");
-	tn_error_clear(context);
+	for (int i = 0; i < 6; i++) {
+		struct tn_schedule_state bad = now;
+		*(i % 2 ? &bad.base_lr : &bad.reduced_lr) = (double[]){NAN, INFINITY, -1}[i / 2];
+		assert_status(tn_schedule_set_state(schedule, &bad), TN_INVALID_ARGUMENT);
+		assert_contains(tn_error(context)->text, "base_lr");
+		tn_error_clear(context);
+	}
 	now.struct_size = 0;
 	assert_status(tn_schedule_get_state(schedule, &now), TN_INVALID_ARGUMENT);
 	assert_status(tn_schedule_advance(NULL), TN_INVALID_ARGUMENT);

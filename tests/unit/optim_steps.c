@@ -147,6 +147,23 @@ static void clipping_scales_all_gradients_by_their_joint_norm(void **state)
 	tn_module_destroy(module);
 }
 
+/* What lies between the gradients of two parameters stays 0: the next norm is not that of it. */
+static void clipping_by_nan_spoils_gradients_alone(void **state)
+{
+	struct pair_state pair = {1};
+	double norm;
+	(void)state;
+	tn_module *module = make_pair(&pair);
+	backward(module, NAN);
+	assert_ok(tn_clip_grad_norm(module, 1.0, &norm));
+	assert_true(isnan(norm));
+	tn_module_zero_gradients(module);
+	backward(module, 3);
+	assert_ok(tn_clip_grad_norm(module, 1.0, &norm));
+	assert_close(norm, 3 * sqrt(2), 1e-5);
+	tn_module_destroy(module);
+}
+
 /* A parameter between them has no gradient: two runs of the arena. */
 static void the_norm_is_that_of_all_runs(void **state)
 {
@@ -238,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_frozen_parameter_is_not_stepped),
 		cmocka_unit_test(a_parameter_frozen_after_its_gradient_is_not_stepped),
 		cmocka_unit_test(clipping_scales_all_gradients_by_their_joint_norm),
+		cmocka_unit_test(clipping_by_nan_spoils_gradients_alone),
 		cmocka_unit_test(the_norm_is_that_of_all_runs),
 		cmocka_unit_test(a_setting_of_0_is_0),
 		cmocka_unit_test(bad_settings_are_refused),

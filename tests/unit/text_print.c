@@ -92,6 +92,20 @@ static void only_the_corners_of_a_large_array_are_read(void **state)
 	       "       [1., ..., 1.]], shape=(1000000000, 1000000), dtype=float32)");
 }
 
+/* To the last column, as NumPy does. */
+static void a_dtype_is_on_the_line_where_it_has_room(void **state)
+{
+	static const double values[] = {1, 2};
+	(void)state;
+	struct tn_print_options options = tn_print_defaults();
+	options.linewidth = 30;
+	expect(tn_array_repr(numbers(TN_F32, 2, values), &options),
+	       "array([1., 2.], dtype=float32)");
+	options.linewidth = 29;
+	expect(tn_array_repr(numbers(TN_F32, 2, values), &options),
+	       "array([1., 2.],\n      dtype=float32)");
+}
+
 /* Refuses the options, and resets them. */
 static void refuse(struct tn_print_options *options, const char *part)
 {
@@ -153,6 +167,7 @@ int main(void)
 		cmocka_unit_test(digits_of_extreme_numbers_are_exact),
 		cmocka_unit_test(the_locale_of_the_program_does_not_count),
 		cmocka_unit_test(only_the_corners_of_a_large_array_are_read),
+		cmocka_unit_test(a_dtype_is_on_the_line_where_it_has_room),
 		cmocka_unit_test(options_out_of_range_are_refused),
 		cmocka_unit_test(nothing_is_printed_of_no_array_or_after_an_error),
 	};

@@ -730,20 +730,21 @@ static void a_scale_is_an_f32_of_this_network(void **state)
 
 enum { NUMBERS = 40 };
 
-/* A loader over numbers of which one is spoilt, of a data set of that name. */
+/* A loader over numbers of two fields, of which one is spoilt, of a data set of that name. */
 static tn_data_loader *numbers_loader(const char *name, int spoilt, tn_dataset **dataset)
 {
-	static const struct tn_field field = {.name = "x", .dtype = TN_F32};
-	float x[NUMBERS];
+	static const struct tn_field fields[] = {{.name = "x", .dtype = TN_F32},
+						 {.name = "y", .dtype = TN_F32}};
+	float numbers[2 * NUMBERS];
 	tn_data_loader *loader = NULL;
-	for (int i = 0; i < NUMBERS; i++)
-		x[i] = (float)(i == spoilt ? -i : i);
+	for (int i = 0; i < 2 * NUMBERS; i++)
+		numbers[i] = (float)(i == spoilt ? -i : i);
 	struct tn_dataset_fields source = tn_dataset_fields_defaults();
 	source.name = name;
 	source.n = NUMBERS;
-	source.n_fields = 1;
-	source.fields = &field;
-	source.data = (const void *[]){x};
+	source.n_fields = 2;
+	source.fields = fields;
+	source.data = (const void *[]){numbers, numbers + NUMBERS};
 	assert_ok(tn_dataset_from_fields(&source, dataset, NULL));
 	struct tn_data_loader_options loading = tn_data_loader_defaults();
 	loading.batch_size = 4;
@@ -762,6 +763,9 @@ static void another_data_set_is_refused(void **state)
 		     {"/new/place/numbers/", -1, NULL},
 		     {"others", -1, "loader: expected 'others', found 'numbers'"},
 		     {"numbers", 7,
+		      "loader.options.data: expected that of this loader, found "
+		      "another"},
+		     {"numbers", NUMBERS + 7,
 		      "loader.options.data: expected that of this loader, found "
 		      "another"}};
 	tn_dataset *dataset;

@@ -178,6 +178,7 @@ static void an_epoch_without_a_batch_is_refused(void **state)
 struct failing {
 	int steps;
 	int is_nan;
+	tn_array *spoilt; /* is infinite then; NULL: none */
 };
 
 static tn_array *fail_later(void *user, tn_module *net, uint32_t n_fields, tn_array *const *fields,
@@ -185,9 +186,11 @@ static tn_array *fail_later(void *user, tn_module *net, uint32_t n_fields, tn_ar
 {
 	struct failing *failing = user;
 	(void)n_fields, (void)weight;
+	if (++failing->steps == 6 && failing->spoilt)
+		assert_ok(tn_fill(failing->spoilt, INFINITY));
 	*output = tn_module_forward(net, fields[0]);
 	tn_array *sum = tn_mse_loss(*output, fields[1], TN_REDUCTION_SUM);
-	if (++failing->steps < 6)
+	if (failing->steps < 6)
 		return sum;
 	return failing->is_nan ? tn_affine(sum, NAN, 0) : *output;
 }
@@ -241,6 +244,46 @@ static void an_error_of_a_step_leaves_a_checkpoint(void **state)
 	}
 }
 
+/* It could not be trained on. */
+static void a_network_that_is_not_finite_leaves_none(void **state)
+{
+	(void)state;
+	for (int is_buffer = 0; is_buffer < 2; is_buffer++) {
+		struct fit fit;
+		struct failing failing = {.is_nan = 0};
+		char path[64];
+		snprintf(path, sizeof(path), "%s", files_folder());
+		tn_checkpoint_folder *folder = tn_checkpoint_folder_open(contexts[0], path, NULL);
+		open_fit_with(&fit, contexts[0], 4, 0);
+		tn_optimizer_destroy(fit.optimizer);
+		tn_module_destroy(fit.net);
+		tn_module *norm = tn_module_batch_norm1d(contexts[0], TABLE_TARGETS, NULL);
+		fit.net = tn_module_sequential(contexts[0]);
+		tn_module_sequential_add(
+			fit.net, "fc",
+			tn_module_linear(contexts[0], TABLE_INPUTS, TABLE_TARGETS, NULL));
+		tn_module_sequential_add(fit.net, "norm", norm);
+		assert_ok(tn_module_build(fit.net));
+		struct tn_sgd_options sgd = tn_sgd_defaults();
+		sgd.lr = 0.05;
+		fit.optimizer = tn_sgd(fit.net, &sgd);
+		failing.spoilt = is_buffer ? tn_module_own_buffer(norm, "running_var")
+					   : tn_module_own_parameter(norm, "bias");
+		fit.options.loss = NULL;
+		fit.options.validation = NULL;
+		fit.options.step_function = fail_later;
+		fit.options.user = &failing;
+		fit.options.checkpoints = folder;
+		make_fit_trainer(&fit);
+		assert_status(tn_trainer_run(fit.trainer), TN_SHAPE);
+		tn_error_clear(contexts[0]);
+		assert_int_equal(tn_checkpoint_folder_count(folder), 0);
+		close_fit(&fit);
+		tn_checkpoint_folder_close(folder);
+		files_remove(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +291,7 @@ int main(void)
 		cmocka_unit_test(pictures_have_many_elements_of_a_channel),
 		cmocka_unit_test(an_epoch_without_a_batch_is_refused),
 		cmocka_unit_test(an_error_of_a_step_leaves_a_checkpoint),
+		cmocka_unit_test(a_network_that_is_not_finite_leaves_none),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -4,6 +4,7 @@
  * The trainer: steps of several batches, clipping, schedules, averages, history, callbacks,
  * interruption and captured steps.
  */
+#include "train/best.h"
 #include "train_fixture.h"
 
 #include "io_files.h"
@@ -328,6 +329,19 @@ static void a_schedule_may_count_epochs_and_watch_the_loss(void **state)
 
 /* ---- The best epoch --------------------------------------------------------------------------*/
 
+static void a_value_that_is_nan_is_never_the_best(void **state)
+{
+	struct tn_best best = {.kept = TN_BEST_NOT_KEPT};
+	(void)state;
+	assert_ok(tn_best_take(&best, 1, NAN));
+	assert_false(best.is_found);
+	assert_ok(tn_best_take(&best, 2, 5));
+	assert_ok(tn_best_take(&best, 3, NAN));
+	assert_int_equal(best.epoch, 2);
+	assert_true(best.value == 5);
+	assert_int_equal(best.waited, 1);
+}
+
 struct spoiling {
 	struct fit fit;
 	float best[MOST_WEIGHTS];
@@ -580,6 +594,30 @@ static void a_stopped_training_goes_on_to_the_same_bits(void **state)
 			tn_metric_destroy(mae);
 		}
 	}
+}
+
+static int keep_progress(void *user, const struct tn_trainer_progress *progress)
+{
+	*(struct tn_trainer_progress *)user = *progress;
+	return 1;
+}
+
+/* Those of this epoch and of the two after it, at the rate so far. */
+static void the_time_left_is_that_of_all_samples(void **state)
+{
+	struct tn_trainer_progress progress = {.n_samples = 0};
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	fit.options.on_progress = keep_progress;
+	fit.options.user = &progress;
+	make_fit_trainer(&fit);
+	assert_status(tn_trainer_run(fit.trainer), TN_CANCELLED);
+	tn_error_clear(contexts[0]);
+	assert_int_equal(progress.epoch, 1);
+	assert_close(progress.seconds_left * progress.samples_per_second,
+		     (double)(3 * progress.n_samples - progress.sample), 1e-6);
+	close_fit(&fit);
 }
 
 static void every_callback_can_stop(void **state)
@@ -1117,11 +1155,13 @@ int main(void)
 		cmocka_unit_test(values_are_clipped_before_the_norm),
 		cmocka_unit_test(nnott_a4_4_rates_reach_an_optimizer_with_lookahead),
 		cmocka_unit_test(a_schedule_may_count_epochs_and_watch_the_loss),
+		cmocka_unit_test(a_value_that_is_nan_is_never_the_best),
 		cmocka_unit_test(nnott_a4_6_early_stopping_restores_the_best_weights),
 		cmocka_unit_test(the_best_weights_are_restored_after_a_stop_too),
 		cmocka_unit_test(buffers_are_restored_too),
 		cmocka_unit_test(averages_are_evaluated_in_place_of_the_weights),
 		cmocka_unit_test(a_stopped_training_goes_on_to_the_same_bits),
+		cmocka_unit_test(the_time_left_is_that_of_all_samples),
 		cmocka_unit_test(every_callback_can_stop),
 		cmocka_unit_test(steps_may_end_it_within_an_epoch),
 		cmocka_unit_test(captured_steps_have_the_same_bits),
