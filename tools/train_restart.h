@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A training whose device was lost: how it continues, or by which command.
+ *
+ * A driver may keep a lost device lost for the rest of the process, so that it continues in a new
+ * one: the same process becomes it, or its launcher starts it.
+ */
+#ifndef TENON_TRAIN_RESTART_H
+#define TENON_TRAIN_RESTART_H
+
+#include <tenon/checkpoint.h>
+
+#include "train_ranks.h"
+
+struct train_restart {
+	/* Options. */
+	uint64_t most;  /* --restart; 0: never */
+	int has_resume; /* on the command line */
+	/* The rest is set by the functions below. */
+	char **command;   /* the words of the command line; NULL ends them */
+	int is_counted;   /* this one may start anew, or has */
+	uint64_t n_anew;  /* how often it has */
+	int is_continued; /* has it a checkpoint to continue from? */
+	uint64_t step;    /* of it */
+	char lost[64];    /* the device; "": none was */
+	char next[64];    /* what this process would take then */
+};
+
+/* Keeps the words of the command line, whose order getopt_long changes, and reads how often the
+ * training was started anew.  0: no memory, which is said. */
+int train_restart_begin(struct train_restart *restart, int argc, char **argv);
+void train_restart_end(struct train_restart *restart);
+
+/* A process that a launcher has started cannot become a new one: says so and returns EXIT_USAGE,
+ * else EXIT_DONE. */
+int train_restart_check(const struct train_restart *restart, const struct train_ranks *ranks);
+
+/* After an error: if the device was lost, notes what is left.  The folder may be NULL. */
+void train_restart_note(struct train_restart *restart, tn_context *context,
+			const struct tn_error_info *error, const tn_checkpoint_folder *folder);
+/* Tells the launcher, if it starts the ranks anew; else, unless this process becomes the next one,
+ * prints the command that continues.  `folder`: --checkpoint; NULL: without. */
+void train_restart_tell(const struct train_restart *restart, const struct train_ranks *ranks,
+			const char *folder);
+/* Becomes the process that continues, after a pause, if that is allowed.  Returns otherwise. */
+void train_restart_run(const struct train_restart *restart);
+
+#endif
