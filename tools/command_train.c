@@ -535,7 +535,8 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 	tn_error_clear(context);
 	train_restart_note(&c->restart, context, &error, c->folder);
 	const int is_interrupted = error.status == TN_CANCELLED || c->is_unsaved;
-	/* Of ranks that have failed one by one each has its own weights, or its share of them. */
+	/* Of ranks that have failed one by one each has its own weights, or its share of them; with
+	 * a lost device they are gone. */
 	const int is_common = is_interrupted || error.status == TN_NOT_FINITE;
 	struct train_rest rest = {is_interrupted ? "interrupted" : "ended",
 				  c->is_unsaved,
@@ -548,7 +549,8 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 		advise(c, &error);
 	}
 	c->failed |= error.status != TN_CANCELLED;
-	if (c->save && c->steps && c->ranks.rank == 0 && (is_common || !c->ranks.shard) &&
+	const int has_weights = error.status != TN_DEVICE_LOST && (is_common || !c->ranks.shard);
+	if (c->save && c->steps && c->ranks.rank == 0 && has_weights &&
 	    train_is_finite(context, module) && train_save(module, c->save, d, NULL))
 		rest.saved = c->save;
 	if (c->ranks.rank == 0 && (c->steps || is_interrupted))

@@ -58,11 +58,11 @@ int train_restart_check(const struct train_restart *restart, const struct train_
 	if (!restart->most || !is_launched(ranks))
 		return EXIT_DONE;
 	if (is_of_tenon_launch(ranks))
-		return usage_error("train", "--restart: expected no launcher, found tenon launch, "
-					    "which has a --restart for all of its ranks");
+		return usage_error("train", "--restart: expected no launcher, found tenon launch: "
+					    "its own --restart starts all ranks anew");
 	return usage_error("train",
-			   "--restart: expected no launcher, found that of communicator %s, "
-			   "which alone can start its processes anew",
+			   "--restart: expected no launcher, found that of communicator %s: only "
+			   "it can start its processes anew",
 			   tn_communicator_name(ranks->communicator));
 }
 
@@ -143,10 +143,10 @@ static void print_rank(const struct train_restart *restart, const struct train_r
 		    "checkpoint:\n",
 		    ranks->rank, restart->lost);
 	else
-		say("tenon train: rank %u has lost %s of %s: only their launcher can start the %u "
-		    "ranks anew (%s); this as its command continues from the newest checkpoint:\n",
-		    ranks->rank, restart->lost, machine, ranks->size,
-		    tn_communicator_name(ranks->communicator));
+		say("tenon train: rank %u has lost %s of machine %s: only the launcher of the "
+		    "ranks (communicator %s) can start them anew; with this as its command "
+		    "they continue from the newest checkpoint:\n",
+		    ranks->rank, restart->lost, machine, tn_communicator_name(ranks->communicator));
 	fprintf(stderr, "  %sTENON_LOST_DEVICES=%s ", is_ours ? "" : "env ", lost_devices());
 	if (is_ours) {
 		print_word(restart->command[0]);
@@ -166,7 +166,7 @@ void train_restart_tell(const struct train_restart *restart, const struct train_
 {
 	if (!restart->lost[0] || starts_anew(restart))
 		return;
-	if (is_launched(ranks) && lost_devices_are_awaited())
+	if (lost_devices_are_awaited())
 		lost_devices_tell(restart->lost);
 	else if (!folder)
 		say("tenon train: %s was lost: only a training with --checkpoint can continue\n",
