@@ -256,6 +256,7 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 		return usage_error("train", "tenon launch --restart: expected --checkpoint, from "
 					    "which the ranks continue, found none");
 	c->restart.has_resume = c->resume;
+	c->restart.has_folder = c->checkpoint != NULL;
 	c->resume |= c->restart.n_anew > 0;
 	if (c->save && c->metrics_path && output_same(c->save, c->metrics_path))
 		return usage_error("train",
@@ -736,7 +737,7 @@ static int run(struct train_command *c)
 	}
 	if (context)
 		train_restart_note(&c->restart, context, tn_error(context), NULL);
-	train_restart_tell(&c->restart, &c->ranks, c->checkpoint);
+	train_restart_tell(&c->restart, &c->ranks);
 	train_ranks_close(&c->ranks, code);
 	tn_context_close(context);
 	train_results_end(&c->results);

@@ -155,33 +155,23 @@ static void print_rank(const struct train_restart *restart, const struct train_r
 	print_command(restart);
 }
 
-/* May this process become the next one?  Not after a signal that asked it to end. */
-static int starts_anew(const struct train_restart *restart)
+void train_restart_tell(struct train_restart *restart, const struct train_ranks *ranks)
 {
-	return restart->lost[0] && restart->n_anew < restart->most && !interrupt_seen();
-}
-
-void train_restart_tell(const struct train_restart *restart, const struct train_ranks *ranks,
-			const char *folder)
-{
-	if (!restart->lost[0] || starts_anew(restart))
+	if (!restart->lost[0])
 		return;
+	restart->is_told = 1;
 	if (lost_devices_are_awaited())
 		lost_devices_tell(restart->lost);
-	else if (!folder)
-		say("tenon train: %s was lost: only a training with --checkpoint can continue\n",
-		    restart->lost);
-	else if (is_launched(ranks))
+	else if (is_launched(ranks) && restart->has_folder)
 		print_rank(restart, ranks);
 	else
-		print_one(restart);
+		restart->is_told = 0;
 }
 
-void train_restart_run(const struct train_restart *restart)
+/* A signal ends the process here and, until it trains, there. */
+static void start_anew(const struct train_restart *restart)
 {
 	char number[24], from[64] = "begins again";
-	if (!starts_anew(restart))
-		return;
 	if (restart->is_continued)
 		snprintf(from, sizeof(from), "continues from step %" PRIu64, restart->step);
 	say("tenon train: %s was lost: %s on %s (restart %" PRIu64 " of %" PRIu64 ")\n",
@@ -189,9 +179,21 @@ void train_restart_run(const struct train_restart *restart)
 	fflush(NULL);
 	snprintf(number, sizeof(number), "%" PRIu64, restart->n_anew + 1);
 	setenv(count, number, 1);
-	/* A signal ends the process here, and there. */
 	sleep(PAUSE);
 	execv("/proc/self/exe", restart->command);
-	fprintf(stderr, "tenon train: /proc/self/exe: %s; this continues:\n  ", strerror(errno));
-	print_command(restart);
+	fprintf(stderr, "tenon train: /proc/self/exe: %s\n", strerror(errno));
+}
+
+void train_restart_run(const struct train_restart *restart)
+{
+	if (!restart->lost[0] || restart->is_told)
+		return;
+	if (!restart->has_folder) {
+		say("tenon train: %s was lost: only a training with --checkpoint can continue\n",
+		    restart->lost);
+		return;
+	}
+	if (restart->n_anew < restart->most && !interrupt_seen())
+		start_anew(restart);
+	print_one(restart);
 }

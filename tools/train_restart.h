@@ -17,6 +17,7 @@ struct train_restart {
 	/* Options. */
 	uint64_t most;  /* --restart; 0: never */
 	int has_resume; /* on the command line */
+	int has_folder; /* --checkpoint */
 	/* The rest is set by the functions below. */
 	char **command;   /* the words of the command line; NULL ends them */
 	int is_counted;   /* this one may start anew, or has */
@@ -25,6 +26,7 @@ struct train_restart {
 	uint64_t step;    /* of it */
 	char lost[64];    /* the device; "": none was */
 	char next[64];    /* what this process would take then */
+	int is_told;      /* nothing more is to be said of it */
 };
 
 /* Keeps the words of the command line, whose order getopt_long changes, and reads how often the
@@ -39,11 +41,11 @@ int train_restart_check(const struct train_restart *restart, const struct train_
 /* After an error: if the device was lost, notes what is left.  The folder may be NULL. */
 void train_restart_note(struct train_restart *restart, tn_context *context,
 			const struct tn_error_info *error, const tn_checkpoint_folder *folder);
-/* Tells the launcher, if it starts the ranks anew; else, unless this process becomes the next one,
- * prints the command that continues.  `folder`: --checkpoint; NULL: without. */
-void train_restart_tell(const struct train_restart *restart, const struct train_ranks *ranks,
-			const char *folder);
-/* Becomes the process that continues, after a pause, if that is allowed.  Returns otherwise. */
+/* Before the communicator is closed: one of several ranks tells the launcher, if that starts them
+ * anew, or prints the command that continues. */
+void train_restart_tell(struct train_restart *restart, const struct train_ranks *ranks);
+/* Last of all: becomes the process that continues, after a pause, if --restart and signals allow
+ * it; else prints the command. */
 void train_restart_run(const struct train_restart *restart);
 
 #endif
