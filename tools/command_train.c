@@ -534,7 +534,7 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 	if (tn_error(context))
 		error = *tn_error(context);
 	tn_error_clear(context);
-	train_restart_note(&c->restart, context, &error, c->folder);
+	train_restart_note(&c->restart, context, &c->ranks, &error, c->folder);
 	const int is_interrupted = error.status == TN_CANCELLED || c->is_unsaved;
 	/* Of ranks that have failed one by one each has its own weights, or its share of them; with
 	 * a lost device they are gone. */
@@ -675,7 +675,7 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	}
 	code = finish(context);
 	advise(c, tn_error(context));
-	train_restart_note(&c->restart, context, tn_error(context), c->folder);
+	train_restart_note(&c->restart, context, &c->ranks, tn_error(context), c->folder);
 	tn_checkpoint_folder_close(c->folder);
 	train_ranks_end(&c->ranks);
 	tn_module_destroy(module);
@@ -736,7 +736,7 @@ static int run(struct train_command *c)
 		code = run_with_context(c, context);
 	}
 	if (context)
-		train_restart_note(&c->restart, context, tn_error(context), NULL);
+		train_restart_note(&c->restart, context, &c->ranks, tn_error(context), NULL);
 	train_restart_tell(&c->restart, &c->ranks);
 	train_ranks_close(&c->ranks, code);
 	tn_context_close(context);

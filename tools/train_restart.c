@@ -78,10 +78,24 @@ static void find_newest(struct train_restart *restart, const tn_checkpoint_folde
 	}
 }
 
-void train_restart_note(struct train_restart *restart, tn_context *context,
-			const struct tn_error_info *error, const tn_checkpoint_folder *folder)
+/* Of several ranks each may have been told of the loss of another. */
+static int is_own(tn_context *context, const struct train_ranks *ranks)
 {
-	if (!error || error->status != TN_DEVICE_LOST || restart->lost[0])
+	tn_device *device = tn_device_current(context);
+	if (ranks->size == 1)
+		return 1;
+	tn_error_clear(context);
+	const int is_lost = tn_device_set_current(context, device) == TN_DEVICE_LOST;
+	tn_error_clear(context);
+	return is_lost;
+}
+
+void train_restart_note(struct train_restart *restart, tn_context *context,
+			const struct train_ranks *ranks, const struct tn_error_info *error,
+			const tn_checkpoint_folder *folder)
+{
+	if (!error || error->status != TN_DEVICE_LOST || restart->lost[0] ||
+	    !is_own(context, ranks))
 		return;
 	snprintf(restart->lost, sizeof(restart->lost), "%s",
 		 tn_device_name(tn_device_current(context)));

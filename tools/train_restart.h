@@ -38,9 +38,11 @@ void train_restart_end(struct train_restart *restart);
  * else EXIT_DONE. */
 int train_restart_check(const struct train_restart *restart, const struct train_ranks *ranks);
 
-/* After an error: if the device was lost, notes what is left.  The folder may be NULL. */
+/* After an error, which the context need not keep any more: if the device of this rank was lost,
+ * notes what is left.  The folder may be NULL. */
 void train_restart_note(struct train_restart *restart, tn_context *context,
-			const struct tn_error_info *error, const tn_checkpoint_folder *folder);
+			const struct train_ranks *ranks, const struct tn_error_info *error,
+			const tn_checkpoint_folder *folder);
 /* Before the communicator is closed: one of several ranks tells the launcher, if that starts them
  * anew, or prints the command that continues. */
 void train_restart_tell(struct train_restart *restart, const struct train_ranks *ranks);
