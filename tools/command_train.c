@@ -534,7 +534,6 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 	if (tn_error(context))
 		error = *tn_error(context);
 	tn_error_clear(context);
-	train_restart_note(&c->restart, context, &c->ranks, &error, c->folder);
 	const int is_interrupted = error.status == TN_CANCELLED || c->is_unsaved;
 	/* Of ranks that have failed one by one each has its own weights, or its share of them; with
 	 * a lost device they are gone. */
@@ -556,6 +555,7 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 		rest.saved = c->save;
 	if (c->ranks.rank == 0 && (c->steps || is_interrupted))
 		train_rest_print(&rest);
+	train_restart_note(&c->restart, context, &c->ranks, &error, c->folder);
 	/* A rank that ends now has the launcher end the others. */
 	if (is_common)
 		(void)tn_barrier(c->ranks.communicator); /* an error is kept */
@@ -737,7 +737,6 @@ static int run(struct train_command *c)
 	}
 	if (context)
 		train_restart_note(&c->restart, context, &c->ranks, tn_error(context), NULL);
-	train_restart_tell(&c->restart, &c->ranks);
 	train_ranks_close(&c->ranks, code);
 	tn_context_close(context);
 	train_results_end(&c->results);

@@ -71,11 +71,17 @@ int train_restart_check(const struct train_restart *restart, const struct train_
 static void find_newest(struct train_restart *restart, const tn_checkpoint_folder *folder)
 {
 	struct tn_checkpoint_view view = {.struct_size = sizeof(view)};
-	for (size_t i = tn_checkpoint_folder_count(folder); i-- > 0 && !restart->is_continued;) {
-		restart->is_continued =
-			!tn_checkpoint_folder_at(folder, i, &view) && !view.is_damaged;
-		restart->step = view.step;
-	}
+	size_t i = tn_checkpoint_folder_count(folder);
+	int is_found = 0;
+	while (!is_found && i-- > 0)
+		is_found = !tn_checkpoint_folder_at(folder, i, &view) && !view.is_damaged;
+	if (is_found)
+		snprintf(restart->how, sizeof(restart->how), "continues from step %" PRIu64,
+			 view.step);
+	else
+		snprintf(restart->how, sizeof(restart->how), "%s",
+			 folder ? "begins again, without a checkpoint,"
+				: "continues from the newest checkpoint");
 }
 
 /* Of several ranks each may have been told of the loss of another. */
@@ -90,6 +96,102 @@ static int is_own(tn_context *context, const struct train_ranks *ranks)
 	return is_lost;
 }
 
+/* ---- The command that continues --------------------------------------------------------------*/
+
+static void write_word(FILE *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=:,./@%";
+	if (*word && !word[strspn(word, plain)]) {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, out);
+	fputc('\'', out);
+}
+
+/* --resume goes first, where it is no argument of another option. */
+static void write_command(FILE *out, const struct train_restart *restart)
+{
+	for (char **word = restart->command; *word; word++) {
+		write_word(out, *word);
+		if (word == restart->command + 1 && !restart->has_resume)
+			fputs(" --resume", out);
+		fputc(word[1] ? ' ' : '\n', out);
+	}
+}
+
+static void write_lost_devices(FILE *out)
+{
+	fputs("TENON_LOST_DEVICES=", out);
+	write_word(out, lost_devices());
+	fputc(' ', out);
+}
+
+static void write_one(FILE *out, const struct train_restart *restart)
+{
+	fprintf(out, "tenon train: %s was lost: this %s on %s:\n  ", restart->lost, restart->how,
+		restart->next);
+	if (strcmp(restart->lost, restart->next) != 0)
+		write_lost_devices(out);
+	write_command(out, restart);
+}
+
+static void write_rank(FILE *out, const struct train_restart *restart,
+		       const struct train_ranks *ranks)
+{
+	char machine[256] = "";
+	gethostname(machine, sizeof(machine) - 1);
+	fprintf(out, "tenon train: rank %u has lost %s", ranks->rank, restart->lost);
+	if (is_of_tenon_launch(ranks)) {
+		fputs(": this continues from the newest checkpoint:\n  ", out);
+		write_lost_devices(out);
+		write_word(out, restart->command[0]);
+		fprintf(out, " launch -n %u ", ranks->size);
+	} else {
+		fprintf(out,
+			" of machine %s: only the launcher of the ranks (communicator %s) can "
+			"start them anew; with this as its command they continue from the newest "
+			"checkpoint:\n  env ",
+			machine, tn_communicator_name(ranks->communicator));
+		write_lost_devices(out);
+	}
+	write_command(out, restart);
+}
+
+/* Prints it at once, as others may print, too; ranks NULL: of one process. */
+static void print_command(const struct train_restart *restart, const struct train_ranks *ranks)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return;
+	if (ranks)
+		write_rank(out, restart, ranks);
+	else
+		write_one(out, restart);
+	if (!fclose(out))
+		fputs(text, stderr);
+	free(text);
+}
+
+/* What only a launcher can start. */
+static void tell(struct train_restart *restart, const struct train_ranks *ranks)
+{
+	restart->is_told = 1;
+	if (lost_devices_are_awaited())
+		lost_devices_tell(restart->lost);
+	else if (is_launched(ranks) && restart->has_folder)
+		print_command(restart, ranks);
+	else
+		restart->is_told = 0;
+}
+
+/* ---- What follows ----------------------------------------------------------------------------*/
+
 void train_restart_note(struct train_restart *restart, tn_context *context,
 			const struct train_ranks *ranks, const struct tn_error_info *error,
 			const tn_checkpoint_folder *folder)
@@ -103,93 +205,15 @@ void train_restart_note(struct train_restart *restart, tn_context *context,
 	snprintf(restart->next, sizeof(restart->next), "%s",
 		 tn_device_name(train_ranks_device(context, 0)));
 	find_newest(restart, folder);
-}
-
-/* ---- The command that continues --------------------------------------------------------------*/
-
-static void print_word(const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=:,./@%";
-	if (*word && !word[strspn(word, plain)]) {
-		fputs(word, stderr);
-		return;
-	}
-	fputc('\'', stderr);
-	for (; *word; word++)
-		fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, stderr);
-	fputc('\'', stderr);
-}
-
-/* --resume goes first, where it is no argument of another option. */
-static void print_command(const struct train_restart *restart)
-{
-	for (char **word = restart->command; *word; word++) {
-		print_word(*word);
-		if (word == restart->command + 1 && !restart->has_resume)
-			fputs(" --resume", stderr);
-		fputc(word[1] ? ' ' : '\n', stderr);
-	}
-}
-
-static void print_one(const struct train_restart *restart)
-{
-	if (restart->is_continued)
-		say("tenon train: %s was lost: this continues from step %" PRIu64 " on %s:\n",
-		    restart->lost, restart->step, restart->next);
-	else
-		say("tenon train: %s was lost before the first checkpoint: this begins again on "
-		    "%s:\n",
-		    restart->lost, restart->next);
-	fputs("  ", stderr);
-	if (strcmp(restart->lost, restart->next) != 0)
-		fprintf(stderr, "TENON_LOST_DEVICES=%s ", lost_devices());
-	print_command(restart);
-}
-
-static void print_rank(const struct train_restart *restart, const struct train_ranks *ranks)
-{
-	const int is_ours = is_of_tenon_launch(ranks);
-	char machine[256] = "";
-	gethostname(machine, sizeof(machine) - 1);
-	if (is_ours)
-		say("tenon train: rank %u has lost %s: this continues from the newest "
-		    "checkpoint:\n",
-		    ranks->rank, restart->lost);
-	else
-		say("tenon train: rank %u has lost %s of machine %s: only the launcher of the "
-		    "ranks (communicator %s) can start them anew; with this as its command "
-		    "they continue from the newest checkpoint:\n",
-		    ranks->rank, restart->lost, machine, tn_communicator_name(ranks->communicator));
-	fprintf(stderr, "  %sTENON_LOST_DEVICES=%s ", is_ours ? "" : "env ", lost_devices());
-	if (is_ours) {
-		print_word(restart->command[0]);
-		fprintf(stderr, " launch -n %u ", ranks->size);
-	}
-	print_command(restart);
-}
-
-void train_restart_tell(struct train_restart *restart, const struct train_ranks *ranks)
-{
-	if (!restart->lost[0])
-		return;
-	restart->is_told = 1;
-	if (lost_devices_are_awaited())
-		lost_devices_tell(restart->lost);
-	else if (is_launched(ranks) && restart->has_folder)
-		print_rank(restart, ranks);
-	else
-		restart->is_told = 0;
+	tell(restart, ranks);
 }
 
 /* A signal ends the process here and, until it trains, there. */
 static void start_anew(const struct train_restart *restart)
 {
-	char number[24], from[64] = "begins again";
-	if (restart->is_continued)
-		snprintf(from, sizeof(from), "continues from step %" PRIu64, restart->step);
+	char number[24];
 	say("tenon train: %s was lost: %s on %s (restart %" PRIu64 " of %" PRIu64 ")\n",
-	    restart->lost, from, restart->next, restart->n_anew + 1, restart->most);
+	    restart->lost, restart->how, restart->next, restart->n_anew + 1, restart->most);
 	fflush(NULL);
 	snprintf(number, sizeof(number), "%" PRIu64, restart->n_anew + 1);
 	setenv(count, number, 1);
@@ -209,5 +233,5 @@ void train_restart_run(const struct train_restart *restart)
 	}
 	if (restart->n_anew < restart->most && !interrupt_seen())
 		start_anew(restart);
-	print_one(restart);
+	print_command(restart, NULL);
 }

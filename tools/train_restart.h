@@ -19,14 +19,13 @@ struct train_restart {
 	int has_resume; /* on the command line */
 	int has_folder; /* --checkpoint */
 	/* The rest is set by the functions below. */
-	char **command;   /* the words of the command line; NULL ends them */
-	int is_counted;   /* this one may start anew, or has */
-	uint64_t n_anew;  /* how often it has */
-	int is_continued; /* has it a checkpoint to continue from? */
-	uint64_t step;    /* of it */
-	char lost[64];    /* the device; "": none was */
-	char next[64];    /* what this process would take then */
-	int is_told;      /* nothing more is to be said of it */
+	char **command;  /* the words of the command line; NULL ends them */
+	int is_counted;  /* this one may start anew, or has */
+	uint64_t n_anew; /* how often it has */
+	char lost[64];   /* the device; "": none was */
+	char next[64];   /* what this process would take then */
+	char how[64];    /* that continues: "continues from step 40" */
+	int is_told;     /* nothing more is to be said of it */
 };
 
 /* Keeps the words of the command line, whose order getopt_long changes, and reads how often the
@@ -39,13 +38,11 @@ void train_restart_end(struct train_restart *restart);
 int train_restart_check(const struct train_restart *restart, const struct train_ranks *ranks);
 
 /* After an error, which the context need not keep any more: if the device of this rank was lost,
- * notes what is left.  The folder may be NULL. */
+ * notes what is left.  One of several ranks tells a launcher that starts them anew, or prints the
+ * command that continues: it may be ended from then on.  The folder may be NULL. */
 void train_restart_note(struct train_restart *restart, tn_context *context,
 			const struct train_ranks *ranks, const struct tn_error_info *error,
 			const tn_checkpoint_folder *folder);
-/* Before the communicator is closed: one of several ranks tells the launcher, if that starts them
- * anew, or prints the command that continues. */
-void train_restart_tell(struct train_restart *restart, const struct train_ranks *ranks);
 /* Last of all: becomes the process that continues, after a pause, if --restart and signals allow
  * it; else prints the command. */
 void train_restart_run(const struct train_restart *restart);

@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # A training whose device is lost, or of which a rank is killed, on one process and on two ranks: it
-# starts anew where it may and ends with the bytes of one that lost nothing, or says by which command
-# it continues.
+# starts anew where it may, and ends with the bytes of one that lost nothing, or says by which
+# command it continues.
 . "${TENON_SOURCE:?}/tests/cli/lib.sh"
 mock=${TENON_BUILD:?}/plugins/mock/.libs
 [ -f "$mock/backend_mock.so" ] || fail "backend_mock.so has not been built"
@@ -105,10 +105,14 @@ every=9e
 TENON_MOCK=lost:150,devices:2 trains 1 '--backend mock --restart 1'
 every=5
 restarts 1
-err_has 'mock:0 was lost: begins again on mock:1 (restart 1 of 1)$'
-err_has 'mock:1 was lost before the first checkpoint: this begins again on mock:0:$'
+err_has 'mock:0 was lost: begins again, without a checkpoint, on mock:1 (restart 1 of 1)$'
+err_has 'mock:1 was lost: this begins again, without a checkpoint, on mock:0:$'
 continues 'TENON_LOST_DEVICES=mock:0,mock:1 '
 as one
+what='before the folder is open'
+TENON_MOCK=lost:1,devices:2 trains 1 '--backend mock --restart 1'
+restarts 1
+err_has 'mock:0 was lost: continues from the newest checkpoint on mock:1 (restart 1 of 1)$'
 what='without --checkpoint'
 # shellcheck disable=SC2086
 TENON_MOCK=lost:150 run 1 $train --backend mock
@@ -161,7 +165,8 @@ keep two
 for case in 0:900:mock.0.was 1:900:mock.1.was 01:900:mock.[01].*was; do
 	ranks=${case%%:*}
 	what="launch, ranks $ranks, lost"
-	trains 0 '--backend mock' "$tenon" launch -n 2 --restart 2 sh -c "$first" - "$ranks" lost:900
+	trains 0 '--backend mock' \
+		"$tenon" launch -n 2 --restart 2 sh -c "$first" - "$ranks" lost:900
 	restarts 1
 	err_has "^tenon launch: ${case##*:} lost: starts 2 ranks anew (restart 1 of 2)$"
 	err_has '^continues from'
@@ -210,7 +215,7 @@ what='launch, SIGKILL'
 	export TENON_COMMUNICATOR=mock TENON_MOCK_COMMUNICATOR=local
 	TENON_PLUGIN_PATH="$TENON_BUILD/plugins/communicator_mock/.libs:$TENON_PLUGIN_PATH"
 	# shellcheck disable=SC2016
-	trains 0 '--backend mock' "$tenon" launch -n 2 --restart 2 sh -c 'export TENON_MOCK=devices:2
+	TENON_MOCK=devices:2 trains 0 '--backend mock' "$tenon" launch -n 2 --restart 2 sh -c '
 		[ "$TENON_RESTART_COUNT" != 0 ] || export TENON_MOCK_COMMUNICATOR_FAULT=die:30@1
 		exec "$@"' -
 ) || exit 1
@@ -220,7 +225,7 @@ as two
 for case in SEGV:139:1 BUS:135:1 TERM:143:0 INT:130:0 HUP:129:0 USR1:138:0; do
 	what="launch, $case" signal=${case%%:*}
 	# The first is ignored in the background.
-	[ $signal != INT ] || env --default-signal=INT true 2>/dev/null || continue
+	[ "$signal" != INT ] || env --default-signal=INT true 2>/dev/null || continue
 	expected=${case#*:}
 	case $case in
 	*:0) expected=${expected%:*} ;;
@@ -228,7 +233,7 @@ for case in SEGV:139:1 BUS:135:1 TERM:143:0 INT:130:0 HUP:129:0 USR1:138:0; do
 	esac
 	# shellcheck disable=SC2016
 	run "$expected" launch -n 2 --restart 1 env --default-signal=INT sh -c \
-		'[ "$TENON_LOCAL_RANK$TENON_RESTART_COUNT" != 10 ] || kill "-$0" $$' $signal
+		'[ "$TENON_LOCAL_RANK$TENON_RESTART_COUNT" != 10 ] || kill "-$0" $$' "$signal"
 	restarts "${case##*:}"
 done
 # shellcheck disable=SC2016
@@ -282,10 +287,11 @@ fi
 # What is lost there stays lost in its process.
 "$TENON_BUILD/tests/with-simcuda" true 2>/dev/null || exit 0
 what='CUDA'
-train='train mlp:hidden-sizes=8 --data digits --validation 0.9 --epochs 4 --batch 32 --seed 3 --quiet'
-SIMCUDA_DEVICES=2 trains 0 '--backend cuda!' "$TENON_BUILD/tests/with-simcuda"
+train='train mlp:hidden-sizes=8 --data digits --validation 0.9 --epochs 4 --batch 32 --quiet'
+export SIMCUDA_DEVICES=2
+trains 0 '--backend cuda!' "$TENON_BUILD/tests/with-simcuda"
 keep cuda
-SIMCUDA_DEVICES=2 SIMCUDA_FAIL=cudaGraphLaunch:25=700:sticky trains 0 '--backend cuda! --restart 1' \
+SIMCUDA_FAIL=cudaGraphLaunch:25=700:sticky trains 0 '--backend cuda! --restart 1' \
 	"$TENON_BUILD/tests/with-simcuda"
 restarts 1
 err_has '^tenon train: cuda:0 was lost: continues from step [0-9]* on cuda:1 (restart 1 of 1)$'
