@@ -22,6 +22,7 @@
 #include "test_part.h"
 #include "tool.h"
 #include "train_augment.h"
+#include "train_devices.h"
 #include "train_network.h"
 #include "train_optimizer.h"
 #include "train_ranks.h"
@@ -723,6 +724,11 @@ static int outputs_possible(const struct train_command *c)
 static int run(struct train_command *c)
 {
 	int code;
+	const char *backend = c->common.backend;
+	char *selection =
+		train_devices_selection(backend ? backend : tool_environment("TENON_BACKEND"));
+	if (selection)
+		c->common.backend = selection;
 	/* A file that has grown too large is an error like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	tn_context *context = open_context(&c->common, TN_SEED_FROM_ENVIRONMENT, &code);
@@ -739,6 +745,7 @@ static int run(struct train_command *c)
 		train_restart_note(&c->restart, context, &c->ranks, tn_error(context), NULL);
 	train_ranks_close(&c->ranks, code);
 	tn_context_close(context);
+	free(selection);
 	train_results_end(&c->results);
 	if (!metrics_close(&c->metrics) && code == EXIT_DONE)
 		code = EXIT_FAILED;

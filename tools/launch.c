@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lost_devices.h"
 #include "tool.h"
+#include "train_devices.h"
 
 /* Between SIGTERM and SIGKILL, and before all start anew, in seconds. */
 #define GRACE 5
@@ -260,7 +260,7 @@ static int starts_anew(struct launch *launch, const sigset_t *taken)
 	const double end = seconds() + PAUSE;
 	if (!launch->status || launch->asked || launch->n_anew == launch->most)
 		return 0;
-	const int n_lost = lost_devices_receive(launch->lost[0], names, sizeof(names));
+	const int n_lost = train_devices_receive(launch->lost[0], names, sizeof(names));
 	if (!n_lost && !launch->is_crashed)
 		return 0;
 	launch->n_anew++;

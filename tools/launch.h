@@ -24,7 +24,7 @@ struct launch {
 	int is_crashed; /* a rank was killed by a signal that asks for no end */
 	int is_killed;  /* by this process */
 	int asked;      /* the signal that asked this process to end; 0: none */
-	int lost[2];    /* the pipe of lost_devices.h */
+	int lost[2];    /* the pipe of train_devices.h */
 };
 
 /* Starts all ranks and waits for them.  When one fails, or a signal asks for it, the others are

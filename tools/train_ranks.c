@@ -9,50 +9,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lost_devices.h"
+#include "train_devices.h"
 
 const char *const train_ranks_wires[] = {"same", "f16", "bf16", NULL};
 
-/* Is it of the backend of `current`, and not in the list? */
-static int is_left(tn_device *device, const char *current, const char *lost)
-{
-	const char *name = tn_device_name(device);
-	return !strncmp(name, current, strcspn(current, ":") + 1) && !lost_devices_have(lost, name);
-}
-
-/* Of those that are left the one of that number, modulo how many there are; NULL: there is none. */
-static tn_device *find_device(tn_context *context, const char *lost, uint32_t place)
+/* Those of the list that the environment has; or all of the current one's backend. */
+static int is_meant(tn_context *context, tn_device *device, int is_listed)
 {
 	const char *current = tn_device_name(tn_device_current(context));
+	const char *name = tn_device_name(device);
+	return is_listed ? train_devices_have(name)
+			 : !strncmp(name, current, strcspn(current, ":") + 1);
+}
+
+/* Of those that are meant the one of that number, modulo how many there are; NULL: there is none. */
+static tn_device *find_device(tn_context *context, int is_listed, uint32_t place)
+{
 	const size_t n = tn_context_device_count(context);
-	uint32_t n_left = 0, k = 0;
+	uint32_t n_meant = 0, k = 0;
 	for (size_t i = 0; i < n; i++)
-		n_left += (uint32_t)is_left(tn_context_device(context, i), current, lost);
+		n_meant += (uint32_t)is_meant(context, tn_context_device(context, i), is_listed);
 	for (size_t i = 0; i < n; i++) {
 		tn_device *device = tn_context_device(context, i);
-		if (is_left(device, current, lost) && k++ == place % n_left)
+		if (is_meant(context, device, is_listed) && k++ == place % n_meant)
 			return device;
 	}
 	return NULL;
 }
 
-tn_device *train_ranks_device(tn_context *context, uint32_t place)
-{
-	const char *lost = lost_devices(), *last = strrchr(lost, ',');
-	/* All were lost: the last one may need some time. */
-	const char *const left_out[] = {lost, last ? last + 1 : lost, ""};
-	tn_device *device = NULL;
-	for (size_t i = 0; i < N_ROWS(left_out) && !device; i++)
-		device = find_device(context, left_out[i], place);
-	return device;
-}
-
-static int take_device(const struct train_ranks *ranks, tn_context *context)
+static tn_status take_device(const struct train_ranks *ranks, tn_context *context)
 {
 	const uint32_t place = tn_communicator_local_rank(ranks->communicator);
-	if (tn_device_set_current(context, train_ranks_device(context, place)))
-		return finish(context);
-	return EXIT_DONE;
+	tn_device *device = find_device(context, 1, place);
+	return tn_device_set_current(context, device ? device : find_device(context, 0, place));
 }
 
 int train_ranks_open(struct train_ranks *ranks, tn_context *context)
@@ -70,14 +59,14 @@ int train_ranks_open(struct train_ranks *ranks, tn_context *context)
 	ranks->rank = tn_communicator_rank(ranks->communicator);
 	ranks->size = tn_communicator_size(ranks->communicator);
 	if (ranks->size == 1)
-		return *lost_devices() ? take_device(ranks, context) : EXIT_DONE;
+		return EXIT_DONE;
 	report_rank(ranks->rank);
 	ranks->times = calloc(ranks->size, sizeof(*ranks->times));
 	if (!ranks->times) {
 		fprintf(stderr, "tenon train: no memory for the times of %u ranks\n", ranks->size);
 		return EXIT_FAILED;
 	}
-	return take_device(ranks, context);
+	return take_device(ranks, context) ? finish(context) : EXIT_DONE;
 }
 
 tn_status train_ranks_share(struct train_ranks *ranks, tn_module *module)

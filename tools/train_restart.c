@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "interrupt.h"
-#include "lost_devices.h"
 #include "terminal.h"
+#include "train_devices.h"
 
 /* Before the next start, in seconds. */
 #define PAUSE 1
@@ -123,10 +123,10 @@ static void write_command(FILE *out, const struct train_restart *restart)
 	}
 }
 
-static void write_lost_devices(FILE *out)
+static void write_devices(FILE *out)
 {
-	fputs("TENON_LOST_DEVICES=", out);
-	write_word(out, lost_devices());
+	fputs("TENON_TRAIN_DEVICES=", out);
+	write_word(out, train_devices());
 	fputc(' ', out);
 }
 
@@ -135,7 +135,7 @@ static void write_one(FILE *out, const struct train_restart *restart)
 	fprintf(out, "tenon train: %s was lost: this %s on %s:\n  ", restart->lost, restart->how,
 		restart->next);
 	if (strcmp(restart->lost, restart->next) != 0)
-		write_lost_devices(out);
+		write_devices(out);
 	write_command(out, restart);
 }
 
@@ -147,7 +147,7 @@ static void write_rank(FILE *out, const struct train_restart *restart,
 	fprintf(out, "tenon train: rank %u has lost %s", ranks->rank, restart->lost);
 	if (is_of_tenon_launch(ranks)) {
 		fputs(": this continues from the newest checkpoint:\n  ", out);
-		write_lost_devices(out);
+		write_devices(out);
 		write_word(out, restart->command[0]);
 		fprintf(out, " launch -n %u ", ranks->size);
 	} else {
@@ -156,7 +156,7 @@ static void write_rank(FILE *out, const struct train_restart *restart,
 			"start them anew; with this as its command they continue from the newest "
 			"checkpoint:\n  env ",
 			machine, tn_communicator_name(ranks->communicator));
-		write_lost_devices(out);
+		write_devices(out);
 	}
 	write_command(out, restart);
 }
@@ -179,11 +179,11 @@ static void print_command(const struct train_restart *restart, const struct trai
 }
 
 /* What only a launcher can start. */
-static void tell(struct train_restart *restart, const struct train_ranks *ranks)
+static void tell(struct train_restart *restart, const struct train_ranks *ranks, const char *all)
 {
 	restart->is_told = 1;
-	if (lost_devices_are_awaited())
-		lost_devices_tell(restart->lost);
+	if (train_devices_are_awaited())
+		train_devices_tell(restart->lost, all);
 	else if (is_launched(ranks) && restart->has_folder)
 		print_command(restart, ranks);
 	else
@@ -192,6 +192,24 @@ static void tell(struct train_restart *restart, const struct train_ranks *ranks)
 
 /* ---- What follows ----------------------------------------------------------------------------*/
 
+/* The devices of the backend of a device: "cuda:0,cuda:1".  NULL: no memory. */
+static char *list_devices(tn_context *context, const char *name)
+{
+	const size_t length = strcspn(name, ":") + 1;
+	char *text = NULL;
+	size_t size, n = tn_context_device_count(context);
+	FILE *out = open_memstream(&text, &size);
+	for (size_t i = 0; i < n && out; i++) {
+		const char *other = tn_device_name(tn_context_device(context, i));
+		if (!strncmp(other, name, length))
+			fprintf(out, "%s%s", ftell(out) ? "," : "", other);
+	}
+	if (out && !fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
 void train_restart_note(struct train_restart *restart, tn_context *context,
 			const struct train_ranks *ranks, const struct tn_error_info *error,
 			const tn_checkpoint_folder *folder)
@@ -199,13 +217,14 @@ void train_restart_note(struct train_restart *restart, tn_context *context,
 	if (!error || error->status != TN_DEVICE_LOST || restart->lost[0] ||
 	    !is_own(context, ranks))
 		return;
-	snprintf(restart->lost, sizeof(restart->lost), "%s",
-		 tn_device_name(tn_device_current(context)));
-	lost_devices_add(restart->lost);
-	snprintf(restart->next, sizeof(restart->next), "%s",
-		 tn_device_name(train_ranks_device(context, 0)));
+	const char *name = tn_device_name(tn_device_current(context));
+	char *all = list_devices(context, name);
+	snprintf(restart->lost, sizeof(restart->lost), "%s", name);
+	train_devices_lose(name, all ? all : name);
+	train_devices_first(restart->next, sizeof(restart->next));
 	find_newest(restart, folder);
-	tell(restart, ranks);
+	tell(restart, ranks, all ? all : name);
+	free(all);
 }
 
 /* A signal ends the process here and, until it trains, there. */

@@ -11,7 +11,7 @@ mock=${TENON_BUILD:?}/plugins/mock/.libs
 needs_digits
 export TENON_THREADS=1 TENON_DETERMINISTIC=1 TENON_COMMUNICATOR_TIMEOUT=20
 export TENON_LOCAL_BYTES=65536
-unset TENON_MOCK TENON_LOST_DEVICES TENON_RESTART_COUNT TENON_RESTART_PIPE
+unset TENON_MOCK TENON_TRAIN_DEVICES TENON_RESTART_COUNT TENON_RESTART_PIPE
 export TENON_PLUGIN_PATH="$mock:${TENON_PLUGIN_PATH-}"
 # shellcheck disable=SC3045
 ulimit -c 0
@@ -87,12 +87,12 @@ err_has 'mock:0 was lost: continues from step [0-9]* on mock:1 (restart 1 of 2)$
 err_has 'mock:1 was lost: continues from step [0-9]* on mock:2 (restart 2 of 2)$'
 err_has 'mock:2 was lost: this continues from step [0-9]* on mock:0:$'
 [ ! -e "$dir/net" ] || fail "$what: weights of a lost device"
-continues 'TENON_LOST_DEVICES=mock:0,mock:1,mock:2 [^ ]*tenon train --resume mlp'
+continues 'TENON_TRAIN_DEVICES=mock:0,mock:1,-mock:2 [^ ]*tenon train --resume mlp'
 as one
 what='without --restart'
 TENON_MOCK=lost:900,devices:2 trains 1 '--backend mock'
 restarts 0
-continues 'TENON_LOST_DEVICES=mock:0 [^ ]*tenon train --resume mlp'
+continues 'TENON_TRAIN_DEVICES=mock:1,-mock:0 [^ ]*tenon train --resume mlp'
 as one
 what='the only device'
 TENON_MOCK=lost:900 trains 1 '--backend mock! --resume'
@@ -107,12 +107,8 @@ every=5
 restarts 1
 err_has 'mock:0 was lost: begins again, without a checkpoint, on mock:1 (restart 1 of 1)$'
 err_has 'mock:1 was lost: this begins again, without a checkpoint, on mock:0:$'
-continues 'TENON_LOST_DEVICES=mock:0,mock:1 '
+continues 'TENON_TRAIN_DEVICES=mock:0,-mock:1 '
 as one
-what='before the folder is open'
-TENON_MOCK=lost:1,devices:2 trains 1 '--backend mock --restart 1'
-restarts 1
-err_has 'mock:0 was lost: continues from the newest checkpoint on mock:1 (restart 1 of 1)$'
 what='without --checkpoint'
 # shellcheck disable=SC2086
 TENON_MOCK=lost:150 run 1 $train --backend mock
@@ -195,7 +191,7 @@ restarts 0
 grep -A 1 'rank 1 has lost mock:1: this continues' "$dir/err" | sed -n 2p >"$dir/command"
 mv "$dir/command" "$dir/err"
 TENON_MOCK=devices:2 continues \
-	'TENON_LOST_DEVICES=mock:1 [^ ]*tenon launch -n 2 [^ ]*tenon train --resume mlp'
+	'TENON_TRAIN_DEVICES=mock:0,-mock:1 [^ ]*tenon launch -n 2 [^ ]*tenon train --resume mlp'
 as two
 
 # The backend has no device any more: the selection decides.
@@ -268,7 +264,7 @@ step() {
 what='srun'
 trains 1 '--backend mock' step
 err_has '^tenon train: rank 1 has lost mock:1 of machine .*: only the launcher of the ranks (com'
-err_has '^  env TENON_LOST_DEVICES=mock:1 [^ ]*tenon train --resume mlp'
+err_has '^  env TENON_TRAIN_DEVICES=mock:0,-mock:1 [^ ]*tenon train --resume mlp'
 trains 2 '--backend mock --restart 1' step
 err_has 'restart: expected no launcher, found that of communicator local'
 if [ -f "$TENON_BUILD/.libs/communicator_openmpi.so" ] && [ -w /dev/shm ] &&
@@ -277,7 +273,7 @@ if [ -f "$TENON_BUILD/.libs/communicator_openmpi.so" ] && [ -w /dev/shm ] &&
 	mpirun='timeout 100 mpirun.openmpi --allow-run-as-root --oversubscribe -n 2'
 	# shellcheck disable=SC2086
 	TENON_MOCK=lost:900,devices:2 trains 1 '--backend mock' $mpirun
-	err_has '^  env TENON_LOST_DEVICES=mock:[01] [^ ]*tenon train --resume mlp'
+	err_has '^  env TENON_TRAIN_DEVICES=mock:[01],-mock:[01] [^ ]*tenon train --resume mlp'
 	# shellcheck disable=SC2086
 	trains 2 '--backend mock --restart 1' $mpirun
 	err_has 'found that of communicator openmpi: only it can start its processes anew'
