@@ -31,13 +31,13 @@ struct item {
 /* Takes the next one; 0: the list has ended. */
 static int next(const char **list, struct item *item)
 {
+	*list += strspn(*list, ",");
 	if (!**list)
 		return 0;
 	item->is_lost = **list == '-';
 	item->name = *list + item->is_lost;
 	item->length = strcspn(item->name, ",");
 	*list = item->name + item->length;
-	*list += **list == ',';
 	return 1;
 }
 
@@ -124,13 +124,13 @@ static void write_selection(FILE *out, const char *given)
 		if (!item.is_lost)
 			fprintf(out, "%s%.*s", n++ ? "," : "", (int)item.length, item.name);
 	}
-	/* An item occurs once. */
 	while (*given && *given != '!' && strcmp(given, "auto") != 0) {
 		char name[128];
 		const size_t length = strcspn(given, ",!");
 		snprintf(name, sizeof(name), "%.*s", (int)length, given);
+		/* An item occurs once. */
 		if (!find(train_devices(), name, &same) || same.is_lost)
-			fprintf(out, ",%.*s", (int)length, given);
+			fprintf(out, "%s%.*s", n++ ? "," : "", (int)length, given);
 		given += length;
 		given += *given == ',';
 	}

@@ -92,8 +92,18 @@ as one
 what='without --restart'
 TENON_MOCK=lost:900,devices:2 trains 1 '--backend mock'
 restarts 0
-continues 'TENON_TRAIN_DEVICES=mock:1,-mock:0 [^ ]*tenon train --resume mlp'
+TENON_MOCK=devices:2 TENON_LOG=device=debug \
+	continues 'TENON_TRAIN_DEVICES=mock:1,-mock:0 [^ ]*tenon train --resume mlp'
 as one
+# A lost device may fail when it is opened.
+err_has 'mock:1: opened'
+! grep -q 'mock:0: opened' "$dir/err" || fail "$what: it opens the lost device"
+# The list goes before the selection, which keeps what else it says.
+for selection in mock mock! mock:1! mock:0,mock:1! accelerator! auto ''; do
+	TENON_MOCK=devices:2 TENON_TRAIN_DEVICES=mock:1,-mock:0 \
+		run 0 train mlp --data digits --skip-train --backend "$selection"
+	err_has ' on mock:1: digits'
+done
 what='the only device'
 TENON_MOCK=lost:900 trains 1 '--backend mock! --resume'
 restarts 0
