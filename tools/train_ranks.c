@@ -22,7 +22,7 @@ static int is_meant(tn_context *context, tn_device *device, int is_listed)
 			 : !strncmp(name, current, strcspn(current, ":") + 1);
 }
 
-/* Of those that are meant the one of that number, modulo how many there are; NULL: there is none. */
+/* Of those that are meant the one of that number, modulo how many there are; NULL: none is. */
 static tn_device *find_device(tn_context *context, int is_listed, uint32_t place)
 {
 	const size_t n = tn_context_device_count(context);
