@@ -77,15 +77,13 @@ void train_devices_first(char *name, size_t size)
 
 /* ---- A loss ----------------------------------------------------------------------------------*/
 
-/* How many others there are, and how many of these are not lost. */
-static int count_others(const char *list, const char *name, int *n_left)
+/* How many others are not lost. */
+static int count_left(const char *list, const char *name)
 {
 	struct item item;
 	int n = 0;
-	for (*n_left = 0; next(&list, &item);) {
-		n += !is_named(&item, name);
-		*n_left += !is_named(&item, name) && !item.is_lost;
-	}
+	while (next(&list, &item))
+		n += !is_named(&item, name) && !item.is_lost;
 	return n;
 }
 
@@ -95,19 +93,18 @@ void train_devices_lose(const char *name, const char *all)
 	const char *list = train_devices();
 	char *text = NULL;
 	size_t size;
-	int n_left;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return;
 	if (!find(list, name, &item))
 		list = all;
-	const int n_others = count_others(list, name, &n_left);
+	const int n_left = count_left(list, name);
 	while (next(&list, &item)) {
 		if (!is_named(&item, name))
 			fprintf(out, "%s%.*s,", item.is_lost && n_left ? "-" : "", (int)item.length,
 				item.name);
 	}
-	fprintf(out, "%s%s", n_others ? "-" : "", name);
+	fprintf(out, "-%s", name);
 	if (!fclose(out))
 		setenv(variable, text, 1);
 	free(text);

@@ -18,7 +18,7 @@ int train_devices_have(const char *name);
 /* The first one of it; "": there is no list. */
 void train_devices_first(char *name, size_t size);
 /* Makes a device a lost one, of those in the list or, where there is none, of `all`, without
- * dashes.  If it was the last one, all others may be taken again. */
+ * dashes.  If no other is left, all others may be taken again; one alone may always be. */
 void train_devices_lose(const char *name, const char *all);
 /* A selection of backends that prefers the devices of the list to what `given` (may be NULL)
  * prefers, with all that it excludes and forbids.  NULL: there is no list.  Owned (free). */
