@@ -170,11 +170,11 @@ TENON_MOCK=devices:2 trains 0 '--backend mock' "$tenon" launch -n 2
 keep two
 # Most of the work of a step with a checkpoint is the copy to the host, whose end all ranks agree on:
 # no other device is taken for lost.
-for case in 0:900:5 0:900:1 1:900:5 01:900:5; do
-	ranks=${case%%:*}
+for case in 0:900:5 0:500:1 1:900:5 01:900:5; do
+	ranks=${case%%:*} pieces=${case#*:}
 	what="launch, ranks $ranks, lost:$case" every=${case##*:}
 	TENON_LOG=warning,device=debug trains 0 '--backend mock' \
-		"$tenon" launch -n 2 --restart 2 sh -c "$first" - "$ranks" lost:900
+		"$tenon" launch -n 2 --restart 2 sh -c "$first" - "$ranks" "lost:${pieces%:*}"
 	restarts 1
 	as two
 	err_has '^continues from'
