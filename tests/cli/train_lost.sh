@@ -71,6 +71,7 @@ keep one
 
 # A loss after so many pieces of work, of so many devices, is the only one: what is left are fewer.
 for case in 700:2 1000:1 1100:2; do
+	[ $case != 700:2 ] || is_whole || continue
 	what="lost:$case" n=${case#*:}
 	TENON_MOCK=lost:${case%:*},devices:$n trains 0 '--backend mock --restart 1'
 	restarts 1
@@ -301,7 +302,7 @@ err_has '^tenon train: rank 1 has lost mock:1 of machine .*: only the launcher o
 err_has '^  env TENON_TRAIN_DEVICES=mock:0,-mock:1 [^ ]*tenon train --resume mlp'
 trains 2 '--backend mock --restart 1' step
 err_has 'restart: expected no launcher, found that of communicator local'
-if [ -f "$TENON_BUILD/.libs/communicator_openmpi.so" ] && [ -w /dev/shm ] &&
+if is_whole && [ -f "$TENON_BUILD/.libs/communicator_openmpi.so" ] && [ -w /dev/shm ] &&
 	command -v mpirun.openmpi >/dev/null; then
 	what='mpirun'
 	mpirun='timeout 100 mpirun.openmpi --allow-run-as-root --oversubscribe -n 2'
