@@ -169,8 +169,8 @@ first='TENON_MOCK=devices:2
 what='two ranks'
 TENON_MOCK=devices:2 trains 0 '--backend mock' "$tenon" launch -n 2
 keep two
-# Most of the work of a step with a checkpoint is the copy to the host, whose end all ranks agree on:
-# no other device is taken for lost.
+# Where a step ends with a checkpoint, most of its work are copies to the host, about whose failure
+# rank 0 tells the others: they do not take their own devices for lost.
 for case in 0:900:5 0:300:1 1:900:5 01:900:5; do
 	ranks=${case%%:*} pieces=${case#*:}
 	what="launch, ranks $ranks, lost:$case" every=${case##*:}
