@@ -16,9 +16,6 @@
 
 static const char variable[] = "TENON_TRAIN_DEVICES";
 
-/* Of a selection, which may have no more than 32 items. */
-enum { MOST_PREFERRED = 8 };
-
 /* ---- Lists -----------------------------------------------------------------------------------*/
 
 /* A name between two commas. */
@@ -117,7 +114,7 @@ static void write_selection(FILE *out, const char *given)
 	const char *list = train_devices();
 	struct item item, same;
 	int n = 0;
-	while (next(&list, &item) && n < MOST_PREFERRED) {
+	while (next(&list, &item)) {
 		if (!item.is_lost)
 			fprintf(out, "%s%.*s", n++ ? "," : "", (int)item.length, item.name);
 	}
