@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "launch.h"
 #include "tool.h"
@@ -18,11 +17,15 @@ static const char about[] =
 	"connects.  When one fails, the others are ended; the exit status is that of\n"
 	"the first one that failed.\n";
 
-static int parse_arguments(uint64_t *n, int argc, char **argv)
+static int parse_arguments(uint64_t *n, uint64_t *most, int argc, char **argv)
 {
 	const struct option_row rows[] = {
 		{"ranks", "N", "the number of processes (also -n)", .count = n, .lowest = 1,
 		 .highest = LAUNCH_MOST_RANKS, .letter = 'n'},
+		{"restart", "N",
+		 "start all anew up to N times, when one has lost its\n"
+		 "device or crashed",
+		 .count = most, .lowest = 1, .highest = LAUNCH_MOST_RESTARTS},
 	};
 	const struct option_table table = {.command = "tenon launch",
 					   .operands = "[--] COMMAND [ARGUMENT...]",
@@ -56,19 +59,18 @@ static void share_processors(uint64_t n)
 int command_launch(int argc, char **argv)
 {
 	static struct launch launch;
-	uint64_t n = 0;
-	uint32_t number = 0;
-	int code = parse_arguments(&n, argc, argv);
+	uint64_t n = 0, most = 0;
+	int code = parse_arguments(&n, &most, argc, argv);
 	if (code >= 0)
 		return code;
 	/* Process numbers are used again. */
-	if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number)) {
+	if (getrandom(&launch.number, sizeof(launch.number), 0) != (ssize_t)sizeof(launch.number)) {
 		perror("tenon launch: getrandom");
 		return EXIT_FAILED;
 	}
 	launch.n = (int)n;
+	launch.most = (unsigned)most;
 	launch.command = argv + optind;
-	snprintf(launch.job, sizeof(launch.job), "%d-%08x", (int)getpid(), number);
 	share_processors(n);
 	return launch_run(&launch);
 }

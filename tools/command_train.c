@@ -23,9 +23,11 @@
 #include "test_part.h"
 #include "tool.h"
 #include "train_augment.h"
+#include "train_devices.h"
 #include "train_network.h"
 #include "train_optimizer.h"
 #include "train_ranks.h"
+#include "train_restart.h"
 #include "train_results.h"
 #include "train_save.h"
 #include "train_schedule.h"
@@ -51,6 +53,7 @@ struct train_command {
 	struct train_augment augment;
 	struct train_results results;
 	struct train_ranks ranks;
+	struct train_restart restart;
 	int skip_train;
 	int drop_last;
 	uint32_t capture; /* TN_CAPTURE_... */
@@ -162,6 +165,8 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .lowest = 1, .highest = 1000000},
 		{"resume", NULL, "continue from the newest checkpoint, if there is one",
 		 .flag = &c->resume},
+		{"restart", "N", "continue so on the next device when one is lost, up to N\ntimes",
+		 .count = &c->restart.most, .lowest = 1, .highest = 1000000},
 		{"capture", "WHEN", "replay captured steps: auto (if the device can), on\nor off",
 		 .choice = &c->capture, .choices = capture_words},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
@@ -243,11 +248,18 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 				   "can store, found other bytes",
 				   c->save ? "--save" : "--checkpoint");
 	const char *lonely = c->resume                                     ? "--resume"
+			     : c->restart.most                             ? "--restart"
 			     : c->keep                                     ? "--keep"
 			     : c->checkpoint_steps || c->checkpoint_epochs ? "--checkpoint-every"
 									   : NULL;
 	if (lonely && !c->checkpoint)
 		return usage_error("train", "%s: expected --checkpoint too, found none", lonely);
+	if (c->restart.is_counted && !c->checkpoint)
+		return usage_error("train", "tenon launch --restart: expected --checkpoint, from "
+					    "which the ranks continue, found none");
+	c->restart.has_resume = c->resume;
+	c->restart.has_folder = c->checkpoint != NULL;
+	c->resume |= c->restart.n_anew > 0;
 	if (c->save && c->metrics_path && output_same(c->save, c->metrics_path))
 		return usage_error("train",
 				   "--save and --metrics: expected two files, found '%s'"
@@ -340,7 +352,7 @@ static void on_resumed(void *user, uint64_t epochs, uint64_t steps)
 	struct train_command *c = user;
 	c->epoch = epochs;
 	metrics_continue(&c->metrics, epochs);
-	if (!c->quiet)
+	if (!c->quiet || (c->restart.n_anew && c->ranks.rank == 0))
 		say("continues from %s: %" PRIu64 " epoch%s and %" PRIu64 " step%s done\n",
 		    c->checkpoint, epochs, epochs == 1 ? "" : "s", steps, steps == 1 ? "" : "s");
 }
@@ -524,7 +536,8 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 		error = *tn_error(context);
 	tn_error_clear(context);
 	const int is_interrupted = error.status == TN_CANCELLED || c->is_unsaved;
-	/* Of ranks that have failed one by one each has its own weights, or its share of them. */
+	/* Of ranks that have failed one by one each has its own weights, or its share of them; with
+	 * a lost device they are gone. */
 	const int is_common = is_interrupted || error.status == TN_NOT_FINITE;
 	struct train_rest rest = {is_interrupted ? "interrupted" : "ended",
 				  c->is_unsaved,
@@ -537,11 +550,13 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 		advise(c, &error);
 	}
 	c->failed |= error.status != TN_CANCELLED;
-	if (c->save && c->steps && c->ranks.rank == 0 && (is_common || !c->ranks.shard) &&
+	const int has_weights = error.status != TN_DEVICE_LOST && (is_common || !c->ranks.shard);
+	if (c->save && c->steps && c->ranks.rank == 0 && has_weights &&
 	    train_is_finite(context, module) && train_save(module, c->save, d, NULL))
 		rest.saved = c->save;
 	if (c->ranks.rank == 0 && (c->steps || is_interrupted))
 		train_rest_print(&rest);
+	train_restart_note(&c->restart, context, &c->ranks, &error, c->folder);
 	/* A rank that ends now has the launcher end the others. */
 	if (is_common)
 		(void)tn_barrier(c->ranks.communicator); /* an error is kept */
@@ -660,6 +675,7 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	}
 	code = finish(context);
 	advise(c, tn_error(context));
+	train_restart_note(&c->restart, context, &c->ranks, tn_error(context), c->folder);
 	tn_checkpoint_folder_close(c->folder);
 	train_ranks_end(&c->ranks);
 	tn_module_destroy(module);
@@ -704,32 +720,50 @@ static int outputs_possible(const struct train_command *c)
 	       output_possible("train", "--metrics", c->metrics_path, OUTPUT_IN_PLACE);
 }
 
+static int run(struct train_command *c)
+{
+	int code;
+	const char *backend = c->common.backend;
+	char *selection =
+		train_devices_selection(backend ? backend : tool_environment("TENON_BACKEND"));
+	if (selection)
+		c->common.backend = selection;
+	/* A file that has grown too large is an error like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
+	tn_context *context = open_context(&c->common, TN_SEED_FROM_ENVIRONMENT, &code);
+	if (context)
+		code = train_ranks_open(&c->ranks, context);
+	if (context && code == EXIT_DONE)
+		code = train_restart_check(&c->restart, &c->ranks);
+	if (context && code == EXIT_DONE) {
+		c->quiet |= c->ranks.rank > 0;
+		bar_init(&c->bar, tool_environment("TERM"), c->quiet);
+		code = run_with_context(c, context);
+	}
+	if (context)
+		train_restart_note(&c->restart, context, &c->ranks, tn_error(context), NULL);
+	train_ranks_close(&c->ranks, code);
+	tn_context_close(context);
+	free(selection);
+	train_results_end(&c->results);
+	if (!metrics_close(&c->metrics) && code == EXIT_DONE)
+		code = EXIT_FAILED;
+	return code;
+}
+
 int command_train(int argc, char **argv)
 {
 	struct train_command c = {.optimizer = {.momentum = -1.0, .weight_decay = -1.0},
 				  .schedule = train_schedule_start(),
 				  .batch = 64,
 				  .validation = -1.0};
-	int code = parse_arguments(&c, argc, argv);
-	if (code >= 0)
-		return code;
-	if (!outputs_possible(&c))
+	if (!train_restart_begin(&c.restart, argc, argv))
 		return EXIT_FAILED;
-	/* A file that has grown too large is an error like a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
-	tn_context *context = open_context(&c.common, TN_SEED_FROM_ENVIRONMENT, &code);
-	if (context)
-		code = train_ranks_open(&c.ranks, context);
-	if (context && code == EXIT_DONE) {
-		c.quiet |= c.ranks.rank > 0;
-		bar_init(&c.bar, tool_environment("TERM"), c.quiet);
-		code = run_with_context(&c, context);
-	}
-	train_ranks_close(&c.ranks, code);
-	tn_context_close(context);
-	train_results_end(&c.results);
-	if (!metrics_close(&c.metrics) && code == EXIT_DONE)
-		code = EXIT_FAILED;
+	int code = parse_arguments(&c, argc, argv);
+	if (code < 0)
+		code = outputs_possible(&c) ? run(&c) : EXIT_FAILED;
+	train_restart_run(&c.restart);
+	train_restart_end(&c.restart);
 	if (interrupt_seen() && code == EXIT_DONE)
 		interrupt_obey();
 	return code;

@@ -20,14 +20,26 @@
 
 #include "print_error.h"
 #include "tool.h"
+#include "train_devices.h"
 
-/* Between SIGTERM and SIGKILL, in seconds. */
+/* Between SIGTERM and SIGKILL, and before all start anew, in seconds. */
 #define GRACE 5
+#define PAUSE 1
 
 /* Exit statuses of a shell for a command that cannot be run. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_THERE = 127, EXIT_SIGNAL = 128 };
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+/* What ends a rank that nobody has asked to end. */
+static const int crashes[] = {SIGKILL, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+
+static int is_one_of(int number, const int *numbers, size_t n)
+{
+	size_t i = 0;
+	while (i < n && numbers[i] != number)
+		i++;
+	return i < n;
+}
 
 /* ---- Starting --------------------------------------------------------------------------------*/
 
@@ -112,6 +124,8 @@ static void take_end(struct launch *launch, pid_t pid, int status)
 		return;
 	launch->pids[rank] = 0;
 	launch->n_running--;
+	launch->is_crashed |= WIFSIGNALED(status) && !launch->is_killed &&
+			      is_one_of(WTERMSIG(status), crashes, N_ROWS(crashes));
 	if (launch->status || (WIFEXITED(status) && !WEXITSTATUS(status)))
 		return;
 	if (WIFSIGNALED(status)) {
@@ -146,8 +160,13 @@ static int is_for_us_alone(const siginfo_t *information)
 	return information->si_code <= 0;
 }
 
+static int asks_to_end(int number)
+{
+	return number != SIGUSR2 && number != SIGCONT;
+}
+
 /* Waits for the next signal, at most to the time `end` (0: without end), and passes it on. */
-static void take_signal(const struct launch *launch, const sigset_t *taken, double end)
+static void take_signal(struct launch *launch, const sigset_t *taken, double end)
 {
 	siginfo_t information;
 	double left = end > 0 ? end - seconds() : 3600.0;
@@ -155,14 +174,17 @@ static void take_signal(const struct launch *launch, const sigset_t *taken, doub
 	const struct timespec limit = {.tv_sec = (time_t)left,
 				       .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
 	int number = sigtimedwait(taken, &information, &limit);
-	if (number > 0 && number != SIGCHLD && is_for_us_alone(&information))
+	if (number <= 0 || number == SIGCHLD)
+		return;
+	if (asks_to_end(number))
+		launch->asked = number;
+	if (is_for_us_alone(&information))
 		signal_all(launch, number);
 }
 
 static void wait_for_all(struct launch *launch, const sigset_t *taken)
 {
 	double end = 0;
-	int is_killed = 0;
 	for (;;) {
 		take_ends(launch);
 		if (!launch->n_running)
@@ -171,13 +193,13 @@ static void wait_for_all(struct launch *launch, const sigset_t *taken)
 			signal_all(launch, SIGTERM);
 			end = seconds() + GRACE;
 		}
-		if (end > 0 && !is_killed && seconds() >= end) {
+		if (end > 0 && !launch->is_killed && seconds() >= end) {
 			print_error("tenon launch: %d rank%s did not end within %d s: killed",
 				    launch->n_running, launch->n_running == 1 ? "" : "s", GRACE);
+			launch->is_killed = 1;
 			signal_all(launch, SIGKILL);
-			is_killed = 1;
 		}
-		take_signal(launch, taken, is_killed ? 0 : end);
+		take_signal(launch, taken, launch->is_killed ? 0 : end);
 	}
 }
 
@@ -204,24 +226,82 @@ static int refuse(const struct launch *launch, int problem)
 	return problem == ENOENT ? EXIT_NOT_THERE : EXIT_NOT_RUN;
 }
 
+/* What the ranks of this start find in the environment. */
+static void tell_ranks(struct launch *launch)
+{
+	snprintf(launch->job, sizeof(launch->job), "%d-%08x", (int)getpid(),
+		 launch->number + launch->n_anew);
+	setenv("TENON_LOCAL_JOB", launch->job, 1);
+	set_number("TENON_LOCAL_SIZE", launch->n);
+	unsetenv("TENON_RESTART_COUNT");
+	unsetenv("TENON_RESTART_PIPE");
+	if (launch->most)
+		set_number("TENON_RESTART_COUNT", launch->n_anew);
+	if (launch->n_anew < launch->most)
+		set_number("TENON_RESTART_PIPE", launch->lost[1]);
+}
+
+static void run_once(struct launch *launch, const sigset_t *taken, const sigset_t *before)
+{
+	int problem = 0;
+	launch->status = launch->is_crashed = launch->is_killed = 0;
+	tell_ranks(launch);
+	for (int rank = 0; rank < launch->n && !problem; rank++)
+		problem = start_rank(launch, rank, before);
+	if (problem)
+		launch->status = refuse(launch, problem);
+	wait_for_all(launch, taken);
+	remove_shared_memory(launch);
+}
+
+/* Do all start anew?  After a pause, which a signal may end. */
+static int starts_anew(struct launch *launch, const sigset_t *taken)
+{
+	char names[256] = "";
+	const double end = seconds() + PAUSE;
+	if (!launch->status || launch->asked || launch->n_anew == launch->most)
+		return 0;
+	const int n_lost = train_devices_receive(launch->lost[0], names, sizeof(names));
+	if (!n_lost && !launch->is_crashed)
+		return 0;
+	launch->n_anew++;
+	fprintf(stderr, "tenon launch: %s%sstarts %d rank%s anew (restart %u of %u)\n", names,
+		!n_lost       ? ""
+		: n_lost == 1 ? " was lost: "
+			      : " were lost: ",
+		launch->n, launch->n == 1 ? "" : "s", launch->n_anew, launch->most);
+	while (!launch->asked && seconds() < end)
+		take_signal(launch, taken, end);
+	if (launch->asked)
+		launch->status = EXIT_SIGNAL + launch->asked;
+	return !launch->asked;
+}
+
+/* Ranks inherit the end that they write to.  0: said. */
+static int make_pipe(struct launch *launch)
+{
+	if (pipe(launch->lost) || fcntl(launch->lost[0], F_SETFD, FD_CLOEXEC) ||
+	    fcntl(launch->lost[0], F_SETFL, O_NONBLOCK)) {
+		perror("tenon launch: pipe");
+		return 0;
+	}
+	return 1;
+}
+
 int launch_run(struct launch *launch)
 {
 	sigset_t taken, before;
-	int problem = 0;
+	if (launch->most && !make_pipe(launch))
+		return EXIT_FAILED;
 	sigemptyset(&taken);
 	sigaddset(&taken, SIGCHLD);
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+	for (size_t i = 0; i < N_ROWS(forwarded); i++)
 		sigaddset(&taken, forwarded[i]);
 	/* An ignored SIGCHLD would lose how the ranks end. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &taken, &before);
-	setenv("TENON_LOCAL_JOB", launch->job, 1);
-	set_number("TENON_LOCAL_SIZE", launch->n);
-	for (int rank = 0; rank < launch->n && !problem; rank++)
-		problem = start_rank(launch, rank, &before);
-	if (problem)
-		launch->status = refuse(launch, problem);
-	wait_for_all(launch, &taken);
-	remove_shared_memory(launch);
+	do
+		run_once(launch, &taken, &before);
+	while (starts_anew(launch, &taken));
 	return launch->status;
 }

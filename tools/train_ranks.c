@@ -10,26 +10,39 @@
 #include <string.h>
 
 #include "print_error.h"
+#include "train_devices.h"
 
 const char *const train_ranks_wires[] = {"same", "f16", "bf16", NULL};
 
-/* Of the devices of the current one's backend, the one of this rank's number on its machine: ranks
- * beyond their number share them. */
-static tn_status take_device(const struct train_ranks *ranks, tn_context *context)
+/* Those of the list that the environment has; or all of the current one's backend. */
+static int is_meant(tn_context *context, tn_device *device, int is_listed)
 {
 	const char *current = tn_device_name(tn_device_current(context));
-	const size_t length = strcspn(current, ":") + 1;
+	const char *name = tn_device_name(device);
+	return is_listed ? train_devices_have(name)
+			 : !strncmp(name, current, strcspn(current, ":") + 1);
+}
+
+/* Of those that are meant the one of that number, modulo how many there are; NULL: none is. */
+static tn_device *find_device(tn_context *context, int is_listed, uint32_t place)
+{
 	const size_t n = tn_context_device_count(context);
-	const uint32_t local = tn_communicator_local_rank(ranks->communicator);
-	uint32_t alike = 0;
+	uint32_t n_meant = 0, k = 0;
 	for (size_t i = 0; i < n; i++)
-		alike += !strncmp(tn_device_name(tn_context_device(context, i)), current, length);
-	for (size_t i = 0, k = 0; i < n; i++) {
+		n_meant += (uint32_t)is_meant(context, tn_context_device(context, i), is_listed);
+	for (size_t i = 0; i < n; i++) {
 		tn_device *device = tn_context_device(context, i);
-		if (!strncmp(tn_device_name(device), current, length) && k++ == local % alike)
-			return tn_device_set_current(context, device);
+		if (is_meant(context, device, is_listed) && k++ == place % n_meant)
+			return device;
 	}
-	return TN_OK;
+	return NULL;
+}
+
+static tn_status take_device(const struct train_ranks *ranks, tn_context *context)
+{
+	const uint32_t place = tn_communicator_local_rank(ranks->communicator);
+	tn_device *device = find_device(context, 1, place);
+	return tn_device_set_current(context, device ? device : find_device(context, 0, place));
 }
 
 int train_ranks_open(struct train_ranks *ranks, tn_context *context)
