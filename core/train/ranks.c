@@ -100,15 +100,13 @@ static tn_status hash_options(const struct tn_trainer *t, uint64_t *hash)
 			       o->average ? tn_weight_average_decay(o->average) : 0};
 	tn_hash_more(hash, whole, sizeof(whole));
 	tn_hash_more(hash, real, sizeof(real));
-	for (size_t i = 0; i < o->n_metrics; i++) {
-		const char *name = tn_metric_name(t->metrics[i]);
-		tn_hash_more(hash, name, strlen(name));
-	}
+	for (size_t i = 0; i < o->n_metrics; i++)
+		tn_metric_hash(t->metrics[i], hash);
 	return loss ? tn_loss_hash(loss, hash) : TN_OK;
 }
 
-/* What the optimizer, the schedule and the scaler were made with: the options that a checkpoint
- * has of them. */
+/* What the optimizer, the schedule and the scaler were made with, and where they are: the options
+ * and the numbers that a checkpoint has of them. */
 static tn_status hash_method(const struct tn_trainer *t, uint64_t *hash)
 {
 	const struct tn_checkpoint checkpoint = {.module = t->module,
@@ -121,8 +119,6 @@ static tn_status hash_method(const struct tn_trainer *t, uint64_t *hash)
 		tn_hash_more(hash, items.texts[i].value, strlen(items.texts[i].value));
 	for (size_t i = 0; i < items.n && !status; i++) {
 		struct tn_checkpoint_item *item = &items.items[i];
-		if (item->kind != TN_ITEM_OPTION)
-			continue;
 		tn_hash_more(hash, item->name, strlen(item->name));
 		tn_hash_more(hash, tn_checkpoint_item_host(item), item->size_bytes);
 	}

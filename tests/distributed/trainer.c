@@ -643,75 +643,6 @@ static void with_a_share_of_the_optimizers_state(void **state)
 	stop_and_resume(2, 3, 1, &whole);
 }
 
-/* ---- Options ---------------------------------------------------------------------------------*/
-
-struct refusal {
-	tn_status status;
-	char text[512];
-};
-
-/* Creates a trainer, on rank 1 with another value of what the argument names. */
-static void differ(const struct ranked *ranked, const void *argument, void *out)
-{
-	const struct training t = {.network = "small", .dtype = TN_F32, .batch_size = 31};
-	const struct run run = {&t, ranked, NULL};
-	const char *what = ranked->rank == 1 ? argument : "nothing";
-	struct refusal *refusal = out;
-	tn_context *context = ranked->context;
-	tn_dataset *digits = open_digits();
-	tn_module *net = make_network(&run, digits);
-	tn_data_parallel *parallel = tn_data_parallel_create(net, ranked->communicator, NULL);
-	struct tn_sgd_options sgd = tn_sgd_defaults();
-	sgd.lr = strcmp(what, "lr") != 0 ? 0.5 : 0.25;
-	tn_optimizer *optimizer = tn_sgd(net, &sgd);
-	struct tn_loss_options losses = tn_loss_defaults();
-	losses.kind = strcmp(what, "kind") != 0 ? TN_LOSS_CROSS_ENTROPY : TN_LOSS_NLL;
-	losses.label_smoothing = strcmp(what, "label_smoothing") != 0 ? 0 : 0.1;
-	losses.weight =
-		losses.kind == TN_LOSS_CROSS_ENTROPY
-			? tn_full(context, TN_F32, 1, (int64_t[]){10}, strcmp(what, "weight") != 0)
-			: NULL;
-	tn_loss *loss = tn_loss_create(context, &losses);
-	tn_data_loader *loader = make_loader(&run, digits, TN_PART_TRAIN);
-	need_ok(context, TN_OK);
-	struct tn_trainer_options options = tn_trainer_defaults();
-	options.train = loader;
-	options.loss = loss;
-	options.parallel = parallel;
-	options.clip_norm = strcmp(what, "clip_norm") != 0 ? INFINITY : 1;
-	options.accumulate = strcmp(what, "accumulate") != 0 ? 1 : 2;
-	tn_trainer *trainer = tn_trainer_create(net, optimizer, &options);
-	const struct tn_error_info *error = tn_error(context);
-	if (error) {
-		refusal->status = error->status;
-		memcpy(refusal->text, error->text, sizeof(refusal->text));
-	}
-	tn_error_clear(context);
-	tn_trainer_destroy(trainer);
-	tn_data_loader_destroy(loader);
-	tn_loss_destroy(loss);
-	tn_optimizer_destroy(optimizer);
-	tn_data_parallel_destroy(parallel);
-	tn_module_destroy(net);
-	tn_dataset_destroy(digits);
-}
-
-static void trainers_that_differ_are_refused(void **state)
-{
-	static const char *const members[] = {"kind",      "weight",     "label_smoothing",
-					      "clip_norm", "accumulate", "lr"};
-	(void)state;
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		struct refusal refusals[2] = {{TN_OK, ""}};
-		run_ranked(2, "auto", differ, members[i], refusals, sizeof(*refusals));
-		for (int rank = 0; rank < 2; rank++) {
-			assert_int_equal(refusals[rank].status, TN_NOT_EQUAL);
-			assert_contains(refusals[rank].text,
-					"rank 1 in the options of the trainer");
-		}
-	}
-}
-
 /* ---- Failures --------------------------------------------------------------------------------*/
 
 /* What all ranks have learned before that is in a checkpoint. */
@@ -804,7 +735,6 @@ int main(void)
 		cmocka_unit_test(runs_have_the_same_bits),
 		cmocka_unit_test(a_run_goes_on_with_any_number_of_ranks),
 		cmocka_unit_test(with_a_share_of_the_optimizers_state),
-		cmocka_unit_test(trainers_that_differ_are_refused),
 		cmocka_unit_test(a_loss_that_is_not_finite_ends_all_ranks),
 		cmocka_unit_test(a_rank_that_is_killed_ends_all_ranks),
 		cmocka_unit_test(a_checkpoint_that_cannot_be_written_is_told_to_all_ranks),
