@@ -223,14 +223,14 @@ enum subject { TRAINER, LOADER, PARALLEL, LOSS, SCHEDULE, SCALER, AVERAGE, METRI
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The part of the error that names what differs. */
+/* The part of the error that names what differs; "": not always the same one. */
 static const struct table {
 	const char *name, *part;
 	size_t size; /* of the struct */
 	const struct member *members;
 	size_t n;
 } tables[] = {
-	[TRAINER] = {"trainer", " in ", sizeof(struct tn_trainer_options), of_trainer,
+	[TRAINER] = {"trainer", "", sizeof(struct tn_trainer_options), of_trainer,
 		     LENGTH(of_trainer)},
 	[LOADER] = {"loader", "the data", sizeof(struct tn_data_loader_options), of_loader,
 		    LENGTH(of_loader)},
@@ -246,8 +246,8 @@ static const struct table {
 		     sizeof(struct tn_weight_average_options), of_average, LENGTH(of_average)},
 	[METRIC] = {"metric", "the options of the trainer", sizeof(struct tn_metric_options),
 		    of_metric, LENGTH(of_metric)},
-	[SGD] = {"sgd", " in ", sizeof(struct tn_sgd_options), of_sgd, LENGTH(of_sgd)},
-	[NONE] = {"none", " in ", 0, of_none, LENGTH(of_none)},
+	[SGD] = {"sgd", "", sizeof(struct tn_sgd_options), of_sgd, LENGTH(of_sgd)},
+	[NONE] = {"none", "", 0, of_none, LENGTH(of_none)},
 };
 
 static size_t size_of(enum type type)
@@ -612,7 +612,7 @@ static void check(const struct table *table, const struct member *member,
 	if (refusal->status != (is_refused ? TN_NOT_EQUAL : TN_OK) ||
 	    (is_refused && (!strstr(refusal->text, rank) || !strstr(refusal->text, table->part))))
 		fail_msg("%s of the %s, %u ranks: %s%s %s", member->name, table->name, size,
-			 is_refused ? "expected differences in " : "expected no error",
+			 is_refused ? "expected a difference " : "expected no error",
 			 is_refused ? table->part : "", refusal->text);
 }
 
