@@ -135,7 +135,7 @@ static const struct member of_loss[] = {
 static const struct member of_schedule[] = {
 	{TN_MEMBER(struct tn_schedule_options, struct_size), U32, .how = NEVER},
 	{TN_MEMBER(struct tn_schedule_options, kind), U32, .how = BY_VALUE,
-	 .value = TN_SCHEDULE_TWO_DROPS},
+	 .value = TN_SCHEDULE_STEP},
 	{TN_MEMBER(struct tn_schedule_options, warmup), U64, .how = BY_VALUE, .value = 2},
 	{TN_MEMBER(struct tn_schedule_options, warmup_start), REAL, .how = BY_VALUE, .value = 0.5},
 	{TN_MEMBER(struct tn_schedule_options, period), U64, .how = BY_VALUE, .value = 7},
