@@ -41,8 +41,8 @@ static const struct row {
 	{.options = {.kind = TN_METRIC_F1, .average = TN_F1_MICRO, .is_multi_label = 1},
 	 .data = SEVERAL_LABELS},
 	{.options = {.kind = TN_METRIC_CONFUSION}},
-	/* The sums of a batch are whole units of less than 2^24, and those of an epoch of more: they
-	 * are exact as a sum and its rest alone. */
+	/* The sums of a batch are whole and below 2^24, those of an epoch are not: exact is a sum
+	 * with its rest alone. */
 	{.options = {.kind = TN_METRIC_MSE}, .data = NUMBERS, .dtype = TN_F32, .largest = 800},
 	{.options = {.kind = TN_METRIC_MAE}, .data = NUMBERS, .dtype = TN_F32, .largest = 5e5},
 	{.options = {.kind = TN_METRIC_MSE}, .data = NUMBERS, .dtype = TN_F64, .largest = 800},

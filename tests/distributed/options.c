@@ -612,7 +612,7 @@ static void check(const struct table *table, const struct member *member,
 	if (refusal->status != (is_refused ? TN_NOT_EQUAL : TN_OK) ||
 	    (is_refused && (!strstr(refusal->text, rank) || !strstr(refusal->text, table->part))))
 		fail_msg("%s of the %s, %u ranks: %s%s %s", member->name, table->name, size,
-			 is_refused ? "expected a difference " : "expected no error",
+			 is_refused ? "expected a difference in " : "expected no error",
 			 is_refused ? table->part : "", refusal->text);
 }
 

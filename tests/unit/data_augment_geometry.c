@@ -78,7 +78,7 @@ static void quarter_turns_move_every_pixel_exactly(void **state)
 	free(scratch);
 }
 
-/* Of 4 x 5 pixels, each place lies between four of the picture: those with even indices are taken. */
+/* In a picture of 4 x 5 each new pixel lies between four old ones: that of even indices is taken. */
 static void a_turn_that_falls_between_pixels_takes_even_ones(void **state)
 {
 	struct tn_augment_plan plan = plan_of(4, 5);
