@@ -78,7 +78,7 @@ static void quarter_turns_move_every_pixel_exactly(void **state)
 	free(scratch);
 }
 
-/* In a picture of 4 x 5 each new pixel lies between four old ones: that of even indices is taken. */
+/* Of 4 x 5 pixels each comes from between four: from that of even indices. */
 static void a_turn_that_falls_between_pixels_takes_even_ones(void **state)
 {
 	struct tn_augment_plan plan = plan_of(4, 5);
