@@ -134,7 +134,7 @@ static uint64_t hash_random(const struct tn_trainer *t)
 	return hash;
 }
 
-tn_status tn_trainer_check_ranks(const struct tn_trainer *t)
+tn_status tn_trainer_check_ranks(const struct tn_trainer *t, tn_status status)
 {
 	static const char *const names[] = {"the data", "the options of the trainer",
 					    "the optimizer, the schedule or the scaler",
@@ -142,11 +142,12 @@ tn_status tn_trainer_check_ranks(const struct tn_trainer *t)
 	const struct tn_trainer_options *o = &t->options;
 	tn_communicator *communicator = tn_trainer_communicator(t);
 	if (!communicator)
-		return TN_OK;
+		return status;
 	const uint64_t loaders[] = {hash_loader(o->train), hash_loader(o->validation)};
 	uint64_t hashes[] = {0, 0, 0, hash_random(t)};
 	tn_hash_more(&hashes[0], loaders, sizeof(loaders));
-	tn_status status = check_options(t);
+	if (!status)
+		status = check_options(t);
 	if (!status)
 		status = hash_options(t, &hashes[1]);
 	if (!status)

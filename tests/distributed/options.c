@@ -286,7 +286,11 @@ struct trial {
 	const struct member *member;
 	const char *folder;
 	int differs;
+	int mistake; /* of this rank; 0: none */
 };
+
+/* What a trainer refuses: of numbers, of objects and of names. */
+enum { NO_MISTAKE, OF_NUMBERS, OF_OBJECTS, OF_NAMES, N_MISTAKES };
 
 static int is_about(const struct trial *trial, enum subject subject, const char *name)
 {
@@ -548,6 +552,14 @@ static void make_trainer(const struct trial *trial, tn_module *net, tn_data_para
 	if (differs_in(trial, TRAINER, "checkpoints"))
 		options.checkpoints = tn_checkpoint_folder_open(context, trial->folder, NULL);
 	vary(trial, TRAINER, &options);
+	if (trial->mistake == OF_NUMBERS)
+		options.clip_norm = -1;
+	if (trial->mistake == OF_NAMES)
+		options.monitor = "nothing";
+	if (trial->mistake == OF_OBJECTS) {
+		options.schedule = NULL;
+		options.schedule_epochs = 1;
+	}
 	need_ok(context, TN_OK);
 	tn_random_set_state(context, (struct tn_random_state){differs_in(trial, NONE, "seed"), 1});
 	tn_trainer *trainer = tn_trainer_create(net, optimizer, &options);
@@ -639,11 +651,43 @@ static void a_rank_that_differs_is_refused_by_name(void **state)
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c) */
 }
 
+/* The last rank alone makes one mistake after the other. */
+static void make_mistakes(const struct ranked *ranked, const void *argument, void *out)
+{
+	struct refusal *refusals = out;
+	(void)argument;
+	for (int i = 0; i < N_MISTAKES; i++) {
+		const int is_last = ranked->rank + 1 == ranked->size;
+		const struct trial trial = {.ranked = ranked,
+					    .subject = NONE,
+					    .member = &of_none[0],
+					    .mistake = is_last ? i : NO_MISTAKE};
+		try_member(&trial, &refusals[i]);
+	}
+}
+
+static void what_one_rank_refuses_fails_on_all(void **state)
+{
+	static struct refusal refusals[3][N_MISTAKES];
+	(void)state;
+	run_ranked(3, "auto", make_mistakes, NULL, refusals, sizeof(refusals[0]));
+	for (int rank = 0; rank < 3; rank++) {
+		assert_int_equal(refusals[rank][NO_MISTAKE].status, TN_OK);
+		for (int i = NO_MISTAKE + 1; i < N_MISTAKES; i++) {
+			const char *text = refusals[rank][i].text;
+			assert_int_equal(refusals[rank][i].status, TN_INVALID_ARGUMENT);
+			assert_int_equal(!strncmp(text, "rank 2: ", 8), rank < 2);
+			assert_string_equal(text + (rank < 2 ? 8 : 0), refusals[2][i].text);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_is_in_the_table),
 		cmocka_unit_test(a_rank_that_differs_is_refused_by_name),
+		cmocka_unit_test(what_one_rank_refuses_fails_on_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
