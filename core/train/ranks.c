@@ -12,6 +12,7 @@
 #include "data/data_loader.h"
 #include "distributed/agree.h"
 #include "distributed/compare.h"
+#include "optim/optimizer.h"
 #include "optim/weight_average.h"
 #include "train/checkpoint_items.h"
 
@@ -105,6 +106,17 @@ static tn_status hash_options(const struct tn_trainer *t, uint64_t *hash)
 	return loss ? tn_loss_hash(loss, hash) : TN_OK;
 }
 
+/* The rule and, unless each rank has a share of them, the states, which may begin with a value. */
+static tn_status hash_rule(const tn_optimizer *optimizer, uint64_t *hash)
+{
+	const char *text = optimizer->rule->text;
+	tn_status status = TN_OK;
+	tn_hash_more(hash, text, strlen(text));
+	for (size_t i = 0; i < optimizer->n_states && !optimizer->n_shards && !status; i++)
+		status = tn_hash_elements(hash, optimizer->states[i]);
+	return status;
+}
+
 /* What the optimizer, the schedule and the scaler were made with, and where they are: the options
  * and the numbers that a checkpoint has of them. */
 static tn_status hash_method(const struct tn_trainer *t, uint64_t *hash)
@@ -123,7 +135,7 @@ static tn_status hash_method(const struct tn_trainer *t, uint64_t *hash)
 		tn_hash_more(hash, tn_checkpoint_item_host(item), item->size_bytes);
 	}
 	tn_checkpoint_items_release(&items);
-	return status;
+	return !status && t->optimizer ? hash_rule(t->optimizer, hash) : status;
 }
 
 static uint64_t hash_random(const struct tn_trainer *t)

@@ -212,6 +212,110 @@ static const struct member of_sgd[] = {
 	{TN_MEMBER(struct tn_sgd_options, nesterov), INT, .how = BY_VALUE, .value = 1},
 };
 
+static const struct member of_adamw[] = {
+	{TN_MEMBER(struct tn_adamw_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_adamw_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adamw_options, beta1), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adamw_options, beta2), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adamw_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adamw_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adamw_options, amsgrad), INT, .how = BY_VALUE, .value = 1},
+};
+
+static const struct member of_adam[] = {
+	{TN_MEMBER(struct tn_adam_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_adam_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adam_options, beta1), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adam_options, beta2), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adam_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adam_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adam_options, amsgrad), INT, .how = BY_VALUE, .value = 1},
+};
+
+static const struct member of_nadam[] = {
+	{TN_MEMBER(struct tn_nadam_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_nadam_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_nadam_options, beta1), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_nadam_options, beta2), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_nadam_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_nadam_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_nadam_options, momentum_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_nadam_options, decoupled_weight_decay), INT, .how = BY_VALUE,
+	 .value = 1},
+};
+
+static const struct member of_rmsprop[] = {
+	{TN_MEMBER(struct tn_rmsprop_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_rmsprop_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_rmsprop_options, alpha), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_rmsprop_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_rmsprop_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_rmsprop_options, momentum), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_rmsprop_options, centered), INT, .how = BY_VALUE, .value = 1},
+};
+
+static const struct member of_adagrad[] = {
+	{TN_MEMBER(struct tn_adagrad_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_adagrad_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adagrad_options, lr_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adagrad_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adagrad_options, initial_accumulator_value), REAL, .how = BY_VALUE,
+	 .value = 0.5},
+	{TN_MEMBER(struct tn_adagrad_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+};
+
+static const struct member of_adadelta[] = {
+	{TN_MEMBER(struct tn_adadelta_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_adadelta_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adadelta_options, rho), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adadelta_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_adadelta_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+};
+
+static const struct member of_lion[] = {
+	{TN_MEMBER(struct tn_lion_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_lion_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lion_options, beta1), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lion_options, beta2), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lion_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+};
+
+static const struct member of_lars[] = {
+	{TN_MEMBER(struct tn_lars_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_lars_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lars_options, momentum), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lars_options, dampening), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lars_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lars_options, trust_coefficient), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lars_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lars_options, nesterov), INT, .how = BY_VALUE, .value = 1},
+	{TN_MEMBER(struct tn_lars_options, adapt_vectors), INT, .how = BY_VALUE, .value = 1},
+};
+
+static const struct member of_lamb[] = {
+	{TN_MEMBER(struct tn_lamb_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_lamb_options, lr), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lamb_options, beta1), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lamb_options, beta2), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lamb_options, epsilon), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lamb_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_lamb_options, adapt_vectors), INT, .how = BY_VALUE, .value = 1},
+};
+
+static const struct member of_group[] = {
+	{TN_MEMBER(struct tn_group_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_group_options, names), POINTER, .how = BY_CODE},
+	{TN_MEMBER(struct tn_group_options, max_rank), INT, .how = BY_VALUE, .value = 1},
+	{TN_MEMBER(struct tn_group_options, lr_factor), REAL, .how = BY_VALUE, .value = 0.5},
+	{TN_MEMBER(struct tn_group_options, weight_decay), REAL, .how = BY_VALUE, .value = 0.5},
+};
+
+static const struct member of_lookahead[] = {
+	{TN_MEMBER(struct tn_lookahead_options, struct_size), U32, .how = NEVER},
+	{TN_MEMBER(struct tn_lookahead_options, k), U64, .how = BY_VALUE, .value = 3},
+	{TN_MEMBER(struct tn_lookahead_options, alpha), REAL, .how = BY_VALUE, .value = 0.25},
+};
+
 /* What is in no struct. */
 static const struct member of_none[] = {
 	{"dataset", 0, POINTER, .how = BY_CODE},
@@ -219,7 +323,29 @@ static const struct member of_none[] = {
 	{"is_rising", 0, POINTER, .how = BY_CODE}, /* of a metric of the program's own */
 };
 
-enum subject { TRAINER, LOADER, PARALLEL, LOSS, SCHEDULE, SCALER, AVERAGE, METRIC, SGD, NONE };
+enum subject {
+	TRAINER,
+	LOADER,
+	PARALLEL,
+	LOSS,
+	SCHEDULE,
+	SCALER,
+	AVERAGE,
+	METRIC,
+	SGD,
+	ADAMW,
+	ADAM,
+	NADAM,
+	RMSPROP,
+	ADAGRAD,
+	ADADELTA,
+	LION,
+	LARS,
+	LAMB,
+	GROUP,
+	LOOKAHEAD,
+	NONE
+};
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -247,6 +373,21 @@ static const struct table {
 	[METRIC] = {"metric", "the options of the trainer", sizeof(struct tn_metric_options),
 		    of_metric, LENGTH(of_metric)},
 	[SGD] = {"sgd", "", sizeof(struct tn_sgd_options), of_sgd, LENGTH(of_sgd)},
+	[ADAMW] = {"adamw", "", sizeof(struct tn_adamw_options), of_adamw, LENGTH(of_adamw)},
+	[ADAM] = {"adam", "", sizeof(struct tn_adam_options), of_adam, LENGTH(of_adam)},
+	[NADAM] = {"nadam", "", sizeof(struct tn_nadam_options), of_nadam, LENGTH(of_nadam)},
+	[RMSPROP] = {"rmsprop", "", sizeof(struct tn_rmsprop_options), of_rmsprop,
+		     LENGTH(of_rmsprop)},
+	[ADAGRAD] = {"adagrad", "", sizeof(struct tn_adagrad_options), of_adagrad,
+		     LENGTH(of_adagrad)},
+	[ADADELTA] = {"adadelta", "", sizeof(struct tn_adadelta_options), of_adadelta,
+		      LENGTH(of_adadelta)},
+	[LION] = {"lion", "", sizeof(struct tn_lion_options), of_lion, LENGTH(of_lion)},
+	[LARS] = {"lars", "", sizeof(struct tn_lars_options), of_lars, LENGTH(of_lars)},
+	[LAMB] = {"lamb", "", sizeof(struct tn_lamb_options), of_lamb, LENGTH(of_lamb)},
+	[GROUP] = {"group", "", sizeof(struct tn_group_options), of_group, LENGTH(of_group)},
+	[LOOKAHEAD] = {"lookahead", "", sizeof(struct tn_lookahead_options), of_lookahead,
+		       LENGTH(of_lookahead)},
 	[NONE] = {"none", "", 0, of_none, LENGTH(of_none)},
 };
 
@@ -467,13 +608,114 @@ static tn_metric *make_metric(const struct trial *trial)
 	return tn_metric_create(trial->ranked->context, &options);
 }
 
+static tn_optimizer *make_sgd(const struct trial *trial, tn_module *net)
+{
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.1;
+	options.momentum = 0.9;
+	vary(trial, SGD, &options);
+	return tn_sgd(net, &options);
+}
+
+static tn_optimizer *make_adamw(const struct trial *trial, tn_module *net)
+{
+	struct tn_adamw_options options = tn_adamw_defaults();
+	vary(trial, ADAMW, &options);
+	return tn_adamw(net, &options);
+}
+
+static tn_optimizer *make_adam(const struct trial *trial, tn_module *net)
+{
+	struct tn_adam_options options = tn_adam_defaults();
+	vary(trial, ADAM, &options);
+	return tn_adam(net, &options);
+}
+
+static tn_optimizer *make_nadam(const struct trial *trial, tn_module *net)
+{
+	struct tn_nadam_options options = tn_nadam_defaults();
+	vary(trial, NADAM, &options);
+	return tn_nadam(net, &options);
+}
+
+static tn_optimizer *make_rmsprop(const struct trial *trial, tn_module *net)
+{
+	struct tn_rmsprop_options options = tn_rmsprop_defaults();
+	vary(trial, RMSPROP, &options);
+	return tn_rmsprop(net, &options);
+}
+
+static tn_optimizer *make_adagrad(const struct trial *trial, tn_module *net)
+{
+	struct tn_adagrad_options options = tn_adagrad_defaults();
+	vary(trial, ADAGRAD, &options);
+	return tn_adagrad(net, &options);
+}
+
+static tn_optimizer *make_adadelta(const struct trial *trial, tn_module *net)
+{
+	struct tn_adadelta_options options = tn_adadelta_defaults();
+	vary(trial, ADADELTA, &options);
+	return tn_adadelta(net, &options);
+}
+
+static tn_optimizer *make_lion(const struct trial *trial, tn_module *net)
+{
+	struct tn_lion_options options = tn_lion_defaults();
+	vary(trial, LION, &options);
+	return tn_lion(net, &options);
+}
+
+static tn_optimizer *make_lars(const struct trial *trial, tn_module *net)
+{
+	struct tn_lars_options options = tn_lars_defaults();
+	options.lr = 0.1;
+	options.momentum = 0.9;
+	vary(trial, LARS, &options);
+	return tn_lars(net, &options);
+}
+
+static tn_optimizer *make_lamb(const struct trial *trial, tn_module *net)
+{
+	struct tn_lamb_options options = tn_lamb_defaults();
+	vary(trial, LAMB, &options);
+	return tn_lamb(net, &options);
+}
+
+static void set_group(const struct trial *trial, tn_optimizer *optimizer)
+{
+	struct tn_group_options options = tn_group_defaults();
+	options.names = differs_in(trial, GROUP, "names") ? "*.bias" : NULL;
+	options.lr_factor = 2;
+	options.weight_decay = 0.25;
+	vary(trial, GROUP, &options);
+	need_ok(trial->ranked->context, tn_optimizer_set_group(optimizer, &options));
+}
+
+static void look_ahead(const struct trial *trial, tn_optimizer *optimizer)
+{
+	struct tn_lookahead_options options = tn_lookahead_defaults();
+	vary(trial, LOOKAHEAD, &options);
+	need_ok(trial->ranked->context, tn_lookahead(optimizer, &options));
+}
+
+/* SGD where the subject is no optimizer. */
 static tn_optimizer *make_optimizer(const struct trial *trial, tn_module *net)
 {
-	struct tn_sgd_options sgd = tn_sgd_defaults();
-	sgd.lr = 0.1;
-	sgd.momentum = 0.9;
-	vary(trial, SGD, &sgd);
-	return tn_sgd(net, &sgd);
+	static tn_optimizer *(*const makers[])(const struct trial *trial, tn_module *net) = {
+		[ADAMW] = make_adamw,     [ADAM] = make_adam,       [NADAM] = make_nadam,
+		[RMSPROP] = make_rmsprop, [ADAGRAD] = make_adagrad, [ADADELTA] = make_adadelta,
+		[LION] = make_lion,       [LARS] = make_lars,       [LAMB] = make_lamb,
+	};
+	const size_t subject = (size_t)trial->subject;
+	tn_optimizer *optimizer = subject < LENGTH(makers) && makers[subject]
+					  ? makers[subject](trial, net)
+					  : make_sgd(trial, net);
+	if (trial->subject == GROUP)
+		set_group(trial, optimizer);
+	if (trial->subject == LOOKAHEAD)
+		look_ahead(trial, optimizer);
+	return optimizer;
 }
 
 /* On all ranks where it is what differs: with it check_gradients is refused. */
