@@ -825,6 +825,7 @@ static void try_member(const struct trial *trial, struct refusal *refusal)
 	need_ok(context, tn_scope_begin(context));
 	tn_module *net = make_network(context);
 	struct tn_data_parallel_options options = tn_data_parallel_defaults();
+	options.sharded = trial->subject == ADAM; /* ranks have other states then */
 	vary(trial, PARALLEL, &options);
 	tn_data_parallel *parallel =
 		tn_data_parallel_create(net, trial->ranked->communicator, &options);
