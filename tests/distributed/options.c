@@ -318,8 +318,8 @@ static const struct member of_lookahead[] = {
 
 /* What is in no struct. */
 static const struct member of_none[] = {
-	{"dataset", 0, POINTER, .how = BY_CODE},
-	{"seed", 0, POINTER, .how = BY_CODE},
+	{"dataset", 0, POINTER, .how = BY_CODE},   {"seed", 0, POINTER, .how = BY_CODE},
+	{"lasso", 0, POINTER, .how = BY_CODE},     {"gradient noise", 0, POINTER, .how = BY_CODE},
 	{"is_rising", 0, POINTER, .how = BY_CODE}, /* of a metric of the program's own */
 };
 
@@ -715,6 +715,11 @@ static tn_optimizer *make_optimizer(const struct trial *trial, tn_module *net)
 		set_group(trial, optimizer);
 	if (trial->subject == LOOKAHEAD)
 		look_ahead(trial, optimizer);
+	if (differs_in(trial, NONE, "lasso"))
+		need_ok(trial->ranked->context, tn_optimizer_set_lasso(optimizer, 0.1));
+	if (differs_in(trial, NONE, "gradient noise"))
+		need_ok(trial->ranked->context,
+			tn_optimizer_set_gradient_noise(optimizer, 0.1, 0.55));
 	return optimizer;
 }
 
