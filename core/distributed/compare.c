@@ -70,10 +70,12 @@ static uint64_t hash_trained(const tn_module *module)
 	return hash;
 }
 
-static tn_status add_values(uint64_t *hash, const tn_array *array)
+tn_status tn_hash_elements(uint64_t *hash, const tn_array *array)
 {
-	const size_t size = (size_t)array->size * tn_dtype_size(array->dtype);
-	void *bytes = tn_mem_alloc(size ? size : 1);
+	const size_t size = array ? (size_t)array->size * tn_dtype_size(array->dtype) : 0;
+	if (!size)
+		return TN_OK;
+	void *bytes = tn_mem_alloc(size);
 	if (!bytes)
 		return tn_runtime_fail(array->runtime, TN_OUT_OF_MEMORY, operation,
 				       "no host memory for %zu bytes of values", size);
@@ -86,9 +88,9 @@ static tn_status add_values(uint64_t *hash, const tn_array *array)
 
 static tn_status hash_values(const tn_module *module, uint64_t *hash)
 {
-	tn_status status = add_values(hash, module->arena.values);
+	tn_status status = tn_hash_elements(hash, module->arena.values);
 	for (size_t i = 0; i < module->n_buffer_listing && !status; i++)
-		status = add_values(hash, module->buffer_listing[i].buffer->value);
+		status = tn_hash_elements(hash, module->buffer_listing[i].buffer->value);
 	return status;
 }
 

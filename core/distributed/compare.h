@@ -10,6 +10,8 @@
 
 /* hash := that of what was hashed before and of these bytes. */
 void tn_hash_more(uint64_t *hash, const void *data, size_t size);
+/* The same with the elements of an array, which are read; NULL has none.  Keeps the error. */
+tn_status tn_hash_elements(uint64_t *hash, const tn_array *array);
 
 /* TN_NOT_EQUAL (kept, the same text on all ranks): they have not. */
 tn_status tn_ranks_compare_networks(const struct tn_data_parallel *parallel);

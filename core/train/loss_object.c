@@ -179,21 +179,6 @@ uint32_t tn_loss_number(const tn_loss *loss)
 	return loss->kind ? loss->options.kind : UINT32_MAX;
 }
 
-static tn_status hash_elements(const tn_array *array, uint64_t *hash)
-{
-	const size_t size = array ? (size_t)array->size * tn_dtype_size(array->dtype) : 0;
-	void *elements = size ? tn_mem_alloc(size) : NULL;
-	if (!size)
-		return TN_OK;
-	if (!elements)
-		return tn_runtime_no_memory(array->runtime, operation, "weights");
-	tn_status status = tn_to_host(array, elements, size);
-	if (!status)
-		tn_hash_more(hash, elements, size);
-	tn_mem_free(elements);
-	return status;
-}
-
 tn_status tn_loss_hash(const tn_loss *loss, uint64_t *hash)
 {
 	const struct tn_loss_options *o = &loss->options;
@@ -210,8 +195,8 @@ tn_status tn_loss_hash(const tn_loss *loss, uint64_t *hash)
 				 o->pos_weight != NULL};
 	tn_hash_more(hash, name, strlen(name));
 	tn_hash_more(hash, values, sizeof(values));
-	tn_status status = hash_elements(o->weight, hash);
-	return status ? status : hash_elements(o->pos_weight, hash);
+	tn_status status = tn_hash_elements(hash, o->weight);
+	return status ? status : tn_hash_elements(hash, o->pos_weight);
 }
 
 /* f16 and bf16 are too narrow for sums. */

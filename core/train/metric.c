@@ -14,6 +14,7 @@
 #include "array/handle.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "distributed/compare.h"
 #include "train/metric_classes.h"
 #include "train/metric_numbers.h"
 
@@ -245,6 +246,21 @@ int tn_metric_is_rising(const tn_metric *metric)
 	return metric && !tn_handle_check(metric->runtime, "metric_is_rising")
 		       ? metric->class_.is_rising
 		       : 0;
+}
+
+void tn_metric_hash(const tn_metric *metric, uint64_t *hash)
+{
+	const struct tn_metric_options *o = &metric->options;
+	const double values[] = {metric->class_.is_rising,
+				 o->kind,
+				 (double)o->k,
+				 o->average,
+				 o->is_multi_label != 0,
+				 o->threshold,
+				 o->has_ignore_label != 0,
+				 o->ignore_label};
+	tn_hash_more(hash, metric->class_.name, strlen(metric->class_.name));
+	tn_hash_more(hash, values, sizeof(values));
 }
 
 /* ---- Passes ----------------------------------------------------------------------------------*/

@@ -29,4 +29,7 @@ size_t tn_metric_pass_arrays(tn_metric *metric, void *pass, tn_array **arrays, s
 tn_status tn_metric_pass_join(tn_metric *metric, void *pass, tn_communicator *communicator);
 void tn_metric_pass_end(tn_metric *metric, void *pass); /* NULL as pass: nothing */
 
+/* Of the name, the direction and all options. */
+void tn_metric_hash(const tn_metric *metric, uint64_t *hash);
+
 #endif

@@ -12,6 +12,7 @@
 #include "data/data_loader.h"
 #include "distributed/agree.h"
 #include "distributed/compare.h"
+#include "optim/optimizer.h"
 #include "optim/weight_average.h"
 #include "train/checkpoint_items.h"
 
@@ -100,15 +101,24 @@ static tn_status hash_options(const struct tn_trainer *t, uint64_t *hash)
 			       o->average ? tn_weight_average_decay(o->average) : 0};
 	tn_hash_more(hash, whole, sizeof(whole));
 	tn_hash_more(hash, real, sizeof(real));
-	for (size_t i = 0; i < o->n_metrics; i++) {
-		const char *name = tn_metric_name(t->metrics[i]);
-		tn_hash_more(hash, name, strlen(name));
-	}
+	for (size_t i = 0; i < o->n_metrics; i++)
+		tn_metric_hash(t->metrics[i], hash);
 	return loss ? tn_loss_hash(loss, hash) : TN_OK;
 }
 
-/* What the optimizer, the schedule and the scaler were made with: the options that a checkpoint
- * has of them. */
+/* The rule and, unless each rank has a share of them, the states, which may begin with a value. */
+static tn_status hash_rule(const tn_optimizer *optimizer, uint64_t *hash)
+{
+	const char *text = optimizer->rule->text;
+	tn_status status = TN_OK;
+	tn_hash_more(hash, text, strlen(text));
+	for (size_t i = 0; i < optimizer->n_states && !optimizer->n_shards && !status; i++)
+		status = tn_hash_elements(hash, optimizer->states[i]);
+	return status;
+}
+
+/* What the optimizer, the schedule and the scaler were made with, and where they are: the options
+ * and the numbers that a checkpoint has of them. */
 static tn_status hash_method(const struct tn_trainer *t, uint64_t *hash)
 {
 	const struct tn_checkpoint checkpoint = {.module = t->module,
@@ -121,13 +131,11 @@ static tn_status hash_method(const struct tn_trainer *t, uint64_t *hash)
 		tn_hash_more(hash, items.texts[i].value, strlen(items.texts[i].value));
 	for (size_t i = 0; i < items.n && !status; i++) {
 		struct tn_checkpoint_item *item = &items.items[i];
-		if (item->kind != TN_ITEM_OPTION)
-			continue;
 		tn_hash_more(hash, item->name, strlen(item->name));
 		tn_hash_more(hash, tn_checkpoint_item_host(item), item->size_bytes);
 	}
 	tn_checkpoint_items_release(&items);
-	return status;
+	return !status && t->optimizer ? hash_rule(t->optimizer, hash) : status;
 }
 
 static uint64_t hash_random(const struct tn_trainer *t)
@@ -138,7 +146,7 @@ static uint64_t hash_random(const struct tn_trainer *t)
 	return hash;
 }
 
-tn_status tn_trainer_check_ranks(const struct tn_trainer *t)
+tn_status tn_trainer_check_ranks(const struct tn_trainer *t, tn_status status)
 {
 	static const char *const names[] = {"the data", "the options of the trainer",
 					    "the optimizer, the schedule or the scaler",
@@ -146,11 +154,12 @@ tn_status tn_trainer_check_ranks(const struct tn_trainer *t)
 	const struct tn_trainer_options *o = &t->options;
 	tn_communicator *communicator = tn_trainer_communicator(t);
 	if (!communicator)
-		return TN_OK;
+		return status;
 	const uint64_t loaders[] = {hash_loader(o->train), hash_loader(o->validation)};
 	uint64_t hashes[] = {0, 0, 0, hash_random(t)};
 	tn_hash_more(&hashes[0], loaders, sizeof(loaders));
-	tn_status status = check_options(t);
+	if (!status)
+		status = check_options(t);
 	if (!status)
 		status = hash_options(t, &hashes[1]);
 	if (!status)

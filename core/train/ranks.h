@@ -28,8 +28,9 @@ static inline tn_communicator *tn_trainer_communicator(const struct tn_trainer *
 	return parallel ? parallel->communicator : NULL;
 }
 
-/* Do the options fit, and have all ranks the same? */
-tn_status tn_trainer_check_ranks(const struct tn_trainer *trainer);
+/* Do the options fit, and have all ranks the same?  With the status of what this rank has checked
+ * alone: if one has failed, all fail. */
+tn_status tn_trainer_check_ranks(const struct tn_trainer *trainer, tn_status status);
 /* Has the loader this rank's share of the data, and is it for training or for evaluation? */
 tn_status tn_trainer_check_loader(const struct tn_trainer *trainer, const tn_data_loader *loader,
 				  const char *which, int trains);

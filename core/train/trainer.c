@@ -228,6 +228,17 @@ static tn_status make_parts(tn_trainer *t)
 	return status;
 }
 
+/* What does not need the other ranks. */
+static tn_status make_checked(tn_trainer *t)
+{
+	tn_status status = check_numbers(t->runtime, &t->options);
+	if (!status)
+		status = check_objects(t->runtime, t->module, t->optimizer, &t->options);
+	if (!status)
+		status = make_parts(t);
+	return status ? status : check_batches(t);
+}
+
 tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 			      const struct tn_trainer_options *options)
 {
@@ -238,8 +249,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 	}
 	struct tn_runtime *rt = module->runtime;
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_trainer_options", operation) ||
-	    tn_runtime_ready(rt) || check_numbers(rt, &o) ||
-	    check_objects(rt, module, optimizer, &o))
+	    tn_runtime_ready(rt))
 		return NULL;
 	tn_trainer *t = tn_mem_zeroed(1, sizeof(*t));
 	char *monitor = tn_mem_copy_string(o.monitor);
@@ -257,7 +267,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 	t->options = o;
 	t->first_lr = optimizer ? tn_optimizer_lr(optimizer) : 0.0;
 	t->options.monitor = t->monitor = monitor;
-	if (!make_parts(t) && !tn_trainer_check_ranks(t) && !check_batches(t))
+	if (!tn_trainer_check_ranks(t, make_checked(t)))
 		return t;
 	tn_trainer_destroy(t);
 	return NULL;

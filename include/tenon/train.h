@@ -233,7 +233,8 @@ static inline struct tn_trainer_options tn_trainer_defaults(void)
  * version), TN_OUT_OF_MEMORY; TN_SHAPE: a batch that the
  * training comes to is too short for a layer (tn_short_batch_find), which the text names, unless
  * there is a step_function.  With .parallel also TN_NOT_EQUAL (the ranks have other data, options
- * or random states; the text says which rank) and errors of the communicator.
+ * or random states; the text says which rank) and errors of the communicator; then what is refused
+ * on one rank fails on all.
  *
  * With .parallel all ranks make the same calls with the same options; callbacks, which may be on
  * some ranks only, are the rank's own.  Then the trainer does what it does on one rank with the

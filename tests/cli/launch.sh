@@ -33,21 +33,50 @@ err_lines 1
 run 137 launch -n 2 sh -c '[ "$TENON_LOCAL_RANK" = 0 ] && kill -9 $$; exec sleep 60'
 err_has '^tenon launch: rank 0 (process [0-9]*) was killed by signal 9'
 
+# within SECONDS COMMAND: does it succeed in that time?
+within()
+{
+	for _ in $(seq "$(($1 * 10))"); do
+		"$2" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# Starts two ranks, which write their process numbers to files 0 and 1.
+start_two()
+{
+	rm -f "$dir/0" "$dir/1"
+	# shellcheck disable=SC2016
+	"$tenon" launch -n 2 sh -c 'echo $$ >"$0/$TENON_LOCAL_RANK"; exec sleep 60' "$dir" \
+		2>"$dir/err" &
+	launcher=$!
+	within 20 have_started || fail "the ranks do not start"
+}
+have_started() { [ -s "$dir/0" ] && [ -s "$dir/1" ]; }
+# A process that ended may wait for ever for whoever has inherited it.
+have_ended()
+{
+	for rank in 0 1; do
+		grep -q '^State:[[:space:]]*[^ZX]' "/proc/$(cat "$dir/$rank")/status" 2>/dev/null &&
+			return 1
+	done
+	return 0
+}
+
 # A signal is passed on: the ranks end, and so does the launcher.
-# shellcheck disable=SC2016
-"$tenon" launch -n 2 sh -c 'echo $$ >"$0/$TENON_LOCAL_RANK"; exec sleep 60' "$dir" 2>"$dir/err" &
-launcher=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ -s "$dir/0" ] && [ -s "$dir/1" ] && break
-	sleep 0.1
-done
+start_two
 kill -TERM "$launcher"
 status=0
 wait "$launcher" || status=$?
 [ "$status" -eq 143 ] || fail "SIGTERM: exit status $status"
-for rank in 0 1; do
-	kill -0 "$(cat "$dir/$rank")" 2>/dev/null && fail "rank $rank still runs"
-done
+have_ended || fail "a rank still runs"
+
+# Nor do they outlive a launcher that cannot tell them.
+start_two
+kill -KILL "$launcher"
+wait "$launcher" 2>/dev/null || :
+within 20 have_ended || fail "a rank outlives its launcher"
 
 run 127 launch -n 2 "$dir/nothing"
 err_has "^tenon launch: $dir/nothing: No such file or directory$"

@@ -218,6 +218,30 @@ static void counts_name_what_they_refuse(void **state)
 	expect_error(tn_bincount(matrix(TN_I32, 2, 2), NULL, 0), TN_SHAPE, "bincount", "(2, 2)");
 }
 
+/* There is no array with a count for each. */
+static void extreme_values_are_not_counted(void **state)
+{
+	const struct {
+		tn_dtype dtype;
+		tn_number value;
+		tn_status status;
+		const char *found;
+	} cases[] = {
+		{TN_I64, tn_number_i64(INT64_MAX), TN_LIMIT, "9223372036854775807"},
+		{TN_I64, tn_number_i64(INT64_MIN), TN_INVALID_ARGUMENT, "-9223372036854775808"},
+		{TN_U64, tn_number_u64(INT64_MAX), TN_LIMIT, "9223372036854775807"},
+		{TN_U64, tn_number_u64(UINT64_MAX), TN_LIMIT, "9223372036854775807"},
+	};
+	const int64_t one = 1;
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		const tn_array *x =
+			tn_full_number(context, cases[i / 2].dtype, 1, &one, cases[i / 2].value);
+		expect_error(tn_bincount(x, i % 2 ? line(TN_F64, 1) : NULL, 0), cases[i / 2].status,
+			     "bincount", cases[i / 2].found);
+	}
+}
+
 static tn_array *histogram(const tn_array *a, int64_t n_bins, const double *range)
 {
 	struct tn_histogram_options options = tn_histogram_defaults();
@@ -387,6 +411,7 @@ int main(void)
 		TEST(quantiles_name_what_they_refuse),
 		TEST(differences_name_what_they_refuse),
 		TEST(counts_name_what_they_refuse),
+		TEST(extreme_values_are_not_counted),
 		TEST(histograms_name_what_they_refuse),
 		TEST(histograms_of_points_name_what_they_refuse),
 		TEST(weights_that_want_a_gradient_are_refused),

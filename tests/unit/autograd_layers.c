@@ -116,6 +116,57 @@ static void planes_in_double_are_exact(void **state)
 	tn_context_close(context);
 }
 
+/* ---- Nearest ---------------------------------------------------------------------------------*/
+
+/* The cell that PyTorch takes: of once and twice the length whatever the scale. */
+static int64_t nearest_cell(int64_t i, int64_t n, int64_t length, double scale)
+{
+	if (n == length || n == 2 * length)
+		return i * length / n;
+	const int64_t cell = (int64_t)floorf((float)i * (float)(1 / scale));
+	return cell < length ? cell : length - 1;
+}
+
+static void check_nearest(int64_t height, int64_t width, double scale)
+{
+	float cells[5 * 7], found[20 * 28];
+	const int64_t rows = (int64_t)floor((double)height * scale);
+	const int64_t columns = (int64_t)floor((double)width * scale);
+	struct tn_interpolate_options options = tn_interpolate_defaults();
+	options.scale[0] = options.scale[1] = scale;
+	for (int64_t i = 0; i < height * width; i++)
+		cells[i] = (float)i;
+	assert_ok(tn_scope_begin(context));
+	const tn_array *y = tn_interpolate(
+		tn_from_host(context, TN_F32, 4, (int64_t[]){1, 1, height, width}, cells),
+		&options);
+	assert_non_null(y);
+	assert_int_equal(tn_array_size(y), rows * columns);
+	assert_ok(tn_to_host(y, found, (size_t)(rows * columns) * sizeof(*found)));
+	for (int64_t i = 0; i < rows; i++) {
+		const int64_t row = nearest_cell(i, rows, height, scale);
+		for (int64_t k = 0; k < columns; k++)
+			assert_true(found[i * columns + k] ==
+				    cells[row * width + nearest_cell(k, columns, width, scale)]);
+	}
+	tn_scope_end(context, NULL);
+}
+
+/* Also where the length is multiplied by another number than the scale. */
+static void nearest_cells_are_those_of_the_scale(void **state)
+{
+	static const char *const backends[] = {"reference!", "auto"};
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		open_context(backends[k]);
+		for (int64_t height = 1; height <= 5; height++) {
+			for (int tenths = 10; tenths < 40; tenths++)
+				check_nearest(height, 7, tenths / 10.0);
+		}
+		tn_context_close(context);
+	}
+}
+
 /* ---- Empty batches ---------------------------------------------------------------------------*/
 
 /* Sums over no samples are 0. */
@@ -449,6 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(halves_agree_with_f32),
 		cmocka_unit_test(planes_in_double_are_exact),
+		cmocka_unit_test(nearest_cells_are_those_of_the_scale),
 		cmocka_unit_test(an_empty_batch_gives_zero_gradients),
 		cmocka_unit_test(whole_parts_are_dropped),
 		cmocka_unit_test(with_a_probability_of_1_all_is_dropped),

@@ -78,6 +78,28 @@ static void quarter_turns_move_every_pixel_exactly(void **state)
 	free(scratch);
 }
 
+/* Of 4 x 5 pixels each comes from between four: from that of even indices. */
+static void a_turn_that_falls_between_pixels_takes_even_ones(void **state)
+{
+	struct tn_augment_plan plan = plan_of(4, 5);
+	static const float expected[2][4 * 5] = {
+		{5, 5, 15, 15, 9, 3, 3, 13, 13, 9, 3, 3, 13, 13, 9, 1, 1, 11, 11, 9},
+		{9, 11, 11, 1, 1, 9, 13, 13, 3, 3, 9, 13, 13, 3, 3, 9, 15, 15, 5, 5},
+	};
+	(void)state;
+	float *scratch = malloc(tn_augment_scratch(&plan) * sizeof(*scratch));
+	assert_non_null(scratch);
+	for (int turn = 0; turn < 2; turn++) {
+		float picture[4 * 5];
+		for (int i = 0; i < 4 * 5; i++)
+			picture[i] = (float)i + 1;
+		struct tn_canvas canvas = tn_canvas_of(&plan, picture, scratch);
+		tn_canvas_rotate(&canvas, turn ? -90 : 90, 0, TN_PADDING_CONSTANT);
+		assert_memory_equal(canvas.picture, expected[turn], sizeof(expected[turn]));
+	}
+	free(scratch);
+}
+
 /* A rotated constant picture is constant with every padding but black. */
 static void a_rotation_is_filled_from_outside_as_asked(void **state)
 {
@@ -299,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_is_mirrored_cropped_shifted_and_rolled_in_this_order),
 		cmocka_unit_test(quarter_turns_move_every_pixel_exactly),
+		cmocka_unit_test(a_turn_that_falls_between_pixels_takes_even_ones),
 		cmocka_unit_test(a_rotation_is_filled_from_outside_as_asked),
 		cmocka_unit_test(shift_and_mirroring_keep_their_words),
 		cmocka_unit_test(every_move_is_equally_likely),

@@ -189,6 +189,37 @@ static void randaugment_of_no_magnitude_or_no_layers_changes_nothing(void **stat
 	}
 }
 
+/* Of at least one. */
+static void randaugment_shifts_by_whole_pixels(void **state)
+{
+	static const struct {
+		double magnitude;
+		int pixels;
+	} cases[] = {{0.01, 1}, {0.2, 1}, {0.7, 1}, {0.8, 2}, {1, 2}};
+	float from[H * W], to[H * W];
+	(void)state;
+	for (int i = 0; i < H * W; i++)
+		from[i] = (float)i + 1;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct tn_augmentation options = tn_augmentation_defaults();
+		const int n = cases[k].pixels;
+		int left = 0, right = 0, up = 0, down = 0;
+		options.randaugment_layers = 1;
+		options.randaugment_magnitude = cases[k].magnitude;
+		for (uint64_t number = 0; number < MANY; number++) {
+			augment_one(&options, 1, H, W, number, from, to);
+			left += is_moved(from, to, 0, 0, 0, -n);
+			right += is_moved(from, to, 0, 0, 0, n);
+			up += is_moved(from, to, 0, 0, -n, 0);
+			down += is_moved(from, to, 0, 0, n, 0);
+		}
+		assert_hits(left, MANY, 1 / 14.0);
+		assert_hits(right, MANY, 1 / 14.0);
+		assert_hits(up, MANY, 1 / 14.0);
+		assert_hits(down, MANY, 1 / 14.0);
+	}
+}
+
 /* Layers are in turn: two leave fewer pictures of a single operation. */
 static void randaugment_applies_as_many_operations_as_layers(void **state)
 {
@@ -347,6 +378,7 @@ int main(void)
 		cmocka_unit_test(cutout_sets_a_square_around_a_uniform_centre_to_zero),
 		cmocka_unit_test(randaugment_draws_each_operation_equally_often),
 		cmocka_unit_test(randaugment_of_no_magnitude_or_no_layers_changes_nothing),
+		cmocka_unit_test(randaugment_shifts_by_whole_pixels),
 		cmocka_unit_test(randaugment_applies_as_many_operations_as_layers),
 		cmocka_unit_test(brightness_is_a_uniform_factor),
 		cmocka_unit_test(colours_change_in_values_from_0_to_1),

@@ -292,6 +292,27 @@ static void integers_are_exact(void **state)
 	expect_file(tn_astype(a, TN_BOOL), &savetxt, "  1\n  1\n  0\n  1\n");
 }
 
+/* What is cut to 0 has no sign. */
+static void numbers_are_cut_to_integers(void **state)
+{
+	static const double values[] = {-1.5, -1, -0.5, -0.0, 0, 0.5, 1, 1.5, 4294967296.75};
+	static const struct {
+		const char *fmt, *expected;
+	} cases[] = {
+		{"%d", "-1\n-1\n0\n0\n0\n0\n1\n1\n4294967296\n"},
+		{"%+i", "-1\n-1\n+0\n+0\n+0\n+0\n+1\n+1\n+4294967296\n"},
+		{"%3d", " -1\n -1\n  0\n  0\n  0\n  0\n  1\n  1\n4294967296\n"},
+		{"%03d", "-01\n-01\n000\n000\n000\n000\n001\n001\n4294967296\n"},
+	};
+	(void)state;
+	const tn_array *a = numbers(TN_F64, 1, (const int64_t[]){9}, values);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_savetxt_options savetxt = tn_savetxt_defaults();
+		savetxt.fmt = cases[i].fmt;
+		expect_file(a, &savetxt, cases[i].expected);
+	}
+}
+
 static void complex_numbers_are_sums(void **state)
 {
 	static const double real[] = {1, -0.5}, imaginary[] = {2, -3};
@@ -399,6 +420,7 @@ int main(void)
 		cmocka_unit_test(options_out_of_range_are_refused),
 		cmocka_unit_test(tables_are_written_as_by_numpy),
 		cmocka_unit_test(integers_are_exact),
+		cmocka_unit_test(numbers_are_cut_to_integers),
 		cmocka_unit_test(complex_numbers_are_sums),
 		cmocka_unit_test(the_locale_of_the_program_does_not_count),
 		cmocka_unit_test(formats_are_checked),

@@ -269,8 +269,30 @@ static void every_order_is_as_probable(void **state)
 	assert_chi_square(counts, expected, 24);
 	assert_permutation(integers_of(tn_generator_permutation(g, MOST)), MOST);
 	assert_int_equal(tn_array_size(tn_generator_permutation(g, 0)), 0);
-	tn_array *flat = tn_reshape(tn_arange(context, TN_I32, 0, 60, 1), 2, (int64_t[]){6, 10});
-	assert_permutation(integers_of(tn_generator_permuted(g, flat, TN_AXIS_NONE)), 60);
+}
+
+/* One line of all elements, or many; the result has the array's shape. */
+static void permuted_arrays_keep_their_shape(void **state)
+{
+	static const struct {
+		int64_t size;
+		int rank;
+		int64_t shape[3];
+	} cases[] = {{60, 1, {60}},     {60, 2, {6, 10}},  {60, 3, {3, 4, 5}},
+		     {0, 3, {0, 5, 2}}, {1, 3, {1, 1, 1}}, {1, 0, {0}}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const tn_array *line = tn_arange(context, TN_I32, 0, (double)cases[i].size, 1);
+		const tn_array *a = tn_reshape(line, cases[i].rank, cases[i].shape);
+		for (int axis = -1; axis < cases[i].rank; axis++) {
+			tn_array *moved =
+				tn_generator_permuted(g, a, axis < 0 ? TN_AXIS_NONE : axis);
+			assert_int_equal(tn_array_rank(moved), cases[i].rank);
+			for (int k = 0; k < cases[i].rank; k++)
+				assert_int_equal(tn_array_shape(moved)[k], cases[i].shape[k]);
+			assert_permutation(integers_of(moved), cases[i].size);
+		}
+	}
 }
 
 static void slices_move_whole(void **state)
@@ -633,6 +655,7 @@ int main(void)
 		TEST(certain_and_impossible_outcomes_are_so),
 		TEST(extreme_parameters_give_numbers),
 		TEST(every_order_is_as_probable),
+		TEST(permuted_arrays_keep_their_shape),
 		TEST(slices_move_whole),
 		TEST(choices_keep_to_their_weights),
 		TEST(choices_without_replacement_have_no_duplicates),
