@@ -3,8 +3,8 @@
  *
  * New files that appear complete or not at all.
  */
-#ifndef TN_IO_NEW_FILE_H
-#define TN_IO_NEW_FILE_H
+#ifndef TN_BASE_NEW_FILE_H
+#define TN_BASE_NEW_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +33,10 @@ tn_status tn_new_file_write_at(struct tn_new_file *file, uint64_t offset, const 
 tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error);
 /* Removes the temporary file and releases `file`. */
 void tn_new_file_abandon(struct tn_new_file *file);
+
+/* All of it in one call. */
+tn_status tn_new_file_save(const char *path, const void *data, size_t size, const char *operation,
+			   struct tn_error_info *error);
 
 /* Removes the temporary files in a folder that no process writes to now: those of processes that
  * were killed.  Returns how many. */

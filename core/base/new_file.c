@@ -4,9 +4,7 @@
  * Writing.  Guarantees: the final name refers to the old file or to the complete new one, even if
  * the process or the machine stops in between; a failure leaves no temporary file.
  */
-#include "io/new_file.h"
-
-#include "io/file.h"
+#include "base/new_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -207,6 +205,20 @@ void tn_new_file_abandon(struct tn_new_file *file)
 	if (file->temporary)
 		unlink(file->temporary);
 	release(file);
+}
+
+tn_status tn_new_file_save(const char *path, const void *data, size_t size, const char *operation,
+			   struct tn_error_info *error)
+{
+	struct tn_new_file file;
+	tn_status status = tn_new_file_begin(&file, path, operation, error);
+	if (status)
+		return status;
+	status = tn_new_file_write(&file, data, size, error);
+	if (!status)
+		return tn_new_file_commit(&file, error);
+	tn_new_file_abandon(&file);
+	return status;
 }
 
 /* Is it tenon-<16 hexadecimal digits>.tmp? */
