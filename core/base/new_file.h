@@ -10,12 +10,13 @@
 #include <stdint.h>
 #include <tenon/backend.h>
 
-/* A file being written as tenon-<16 hexadecimal digits>.tmp in the folder of `path`. */
+/* A file being written in the folder of `path`, without a name or, where the file system demands
+ * one, as tenon-<16 hexadecimal digits>.tmp, which every file is before it replaces the old one. */
 struct tn_new_file {
 	int fd;
 	int folder;
 	char *path;
-	char *temporary;
+	char *temporary; /* NULL: it has no name yet */
 	const char *operation;
 };
 
