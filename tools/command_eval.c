@@ -127,7 +127,7 @@ static int print_json(const struct eval_command *c, const struct test_result *re
 	if (text)
 		puts(text);
 	else
-		fprintf(stderr, "tenon eval: no memory for the result\n");
+		no_memory("the result");
 	tn_mem_free(text);
 	return text != NULL;
 }
@@ -148,11 +148,8 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	}
 	compare_names(network, dataset);
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
-	if (!confusion) {
-		fprintf(stderr, "tenon eval: no memory for the answers by class, of %u classes\n",
-			n);
-		return EXIT_FAILED;
-	}
+	if (!confusion)
+		return no_memory("the answers by class");
 	const int done = test_part(context, NULL, network->module, dataset, &result, confusion);
 	if (done && !isfinite(result.loss)) {
 		fprintf(stderr, "tenon eval: %s: the loss is not a finite number\n", c->path);

@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -566,9 +565,12 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 	if (!optimizer)
 		return;
 	struct train_description d;
-	train_describe(&d, c->model, c->data, c->seed, dataset);
-	int done = c->skip_train || train_network(c, context, module, optimizer, dataset, &d);
-	if (done) {
+	const int is_described = train_describe(&d, c->model, c->data, c->seed, dataset);
+	int done = is_described &&
+		   (c->skip_train || train_network(c, context, module, optimizer, dataset, &d));
+	if (!is_described) {
+		c->failed = no_memory("the metadata of the network");
+	} else if (done) {
 		save_untested(c, context, module, &d);
 		done = test(c, context, module, dataset, &result);
 		c->failed |= !done;
@@ -716,8 +718,6 @@ int command_train(int argc, char **argv)
 		return code;
 	if (!outputs_possible(&c))
 		return EXIT_FAILED;
-	/* A file that has grown too large is an error like a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
 	tn_context *context = open_context(&c.common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context)
 		code = train_ranks_open(&c.ranks, context);
