@@ -216,7 +216,7 @@ static int check_training(const struct train_command *c)
 	if (c->skip_train && (c->checkpoint || c->epochs))
 		return usage_error("train", "--skip-train: expected no %s, found one",
 				   c->checkpoint ? "--checkpoint" : "--epochs");
-	return train_schedule_check(&c->schedule);
+	return train_schedule_check(&c->schedule, train_optimizer_lr(&c->optimizer));
 }
 
 /* -1: go on; else the exit code. */

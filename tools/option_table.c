@@ -141,6 +141,7 @@ static int take_real(const struct option_row *row, const char *text)
 	double number;
 	if (!parse_real(text, &number) || number < row->lowest ||
 	    (row->highest > 0 && number > row->highest) ||
+	    (row->below_highest && number >= row->highest) ||
 	    (row->above_lowest && number <= row->lowest))
 		return 0;
 	*row->real = number;
@@ -187,7 +188,10 @@ static const char *expected(const struct option_row *row, char *buffer, size_t s
 	else if (row->highest > 0)
 		snprintf(buffer, size, "a decimal number %s %g %s %g",
 			 row->above_lowest ? "above" : "from", row->lowest,
-			 row->above_lowest ? "and up to" : "to", row->highest);
+			 row->below_highest  ? "and below"
+			 : row->above_lowest ? "and up to"
+					     : "to",
+			 row->highest);
 	else
 		snprintf(buffer, size, "a decimal number %s %g and below %g",
 			 row->above_lowest ? "above" : "of at least", row->lowest, REAL_END);

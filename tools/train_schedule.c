@@ -40,7 +40,7 @@ size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *r
 		{"min-lr", "X", "the least rate of cosine and plateau (0)",
 		 .real = &schedule->min_lr},
 		{"reduce-factor", "X", "plateau: multiplies the rate by X (0.5)",
-		 .real = &schedule->factor, .highest = 1, .above_lowest = 1},
+		 .real = &schedule->factor, .highest = 1, .above_lowest = 1, .below_highest = 1},
 		{"reduce-patience", "N", "plateau: after N epochs without improvement (3)",
 		 .count = &schedule->patience, .lowest = 1, .highest = MOST_PATIENCE},
 		{"reduce-delta", "X", "plateau: a loss lower by at most X does not count (1e-4)",
@@ -58,7 +58,7 @@ size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *r
 	return N_SCHEDULE_ROWS;
 }
 
-int train_schedule_check(const struct train_schedule *s)
+int train_schedule_check(const struct train_schedule *s, double lr)
 {
 	const char *reducing = s->factor >= 0  ? "--reduce-factor"
 			       : s->patience   ? "--reduce-patience"
@@ -74,6 +74,10 @@ int train_schedule_check(const struct train_schedule *s)
 		return usage_error("train",
 				   "--min-lr: expected --schedule cosine or plateau, found %s",
 				   names[s->which]);
+	if (s->min_lr > lr)
+		return usage_error("train",
+				   "--min-lr: expected at most the learning rate %g, found %g", lr,
+				   s->min_lr);
 	if (stopping && !s->stops)
 		return usage_error("train", "%s: expected --early-stopping too, found none",
 				   stopping);
