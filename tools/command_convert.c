@@ -22,10 +22,16 @@ struct tensor {
 	struct tn_host_array array;
 };
 
+/* OLD=NEW */
+struct rename {
+	const char *text;
+	size_t length; /* of OLD */
+};
+
 struct convert_command {
 	const char *in, *out;
 	tn_dtype dtype; /* of floating tensors; 0: their own */
-	struct tn_pair renames[MOST_RENAMES];
+	struct rename renames[MOST_RENAMES];
 	size_t n_renames;
 	int used_renames[MOST_RENAMES];
 	const char *drops[MOST_DROPS]; /* patterns of names as IN has them */
@@ -52,10 +58,10 @@ static char *renamed(struct convert_command *c, const char *name)
 	const char *begin = "";
 	char *result;
 	for (size_t i = 0; i < c->n_renames; i++) {
-		const size_t length = strlen(c->renames[i].key);
-		if (strncmp(name, c->renames[i].key, length) != 0)
+		const size_t length = c->renames[i].length;
+		if (strncmp(name, c->renames[i].text, length) != 0)
 			continue;
-		begin = c->renames[i].value;
+		begin = c->renames[i].text + length + 1;
 		name += length;
 		c->used_renames[i] = 1;
 		break;
@@ -80,8 +86,8 @@ static void say_unused(const struct convert_command *c)
 {
 	for (size_t i = 0; i < c->n_renames; i++) {
 		if (!c->used_renames[i])
-			print_error("tenon convert: %s: --rename '%s=%s' renames no tensor", c->in,
-				    c->renames[i].key, c->renames[i].value);
+			print_error("tenon convert: %s: --rename '%s' renames no tensor", c->in,
+				    c->renames[i].text);
 	}
 	for (size_t i = 0; i < c->n_drops; i++) {
 		if (!c->used_drops[i])
@@ -95,12 +101,6 @@ static int make_room(struct convert_command *c, size_t n)
 {
 	c->tensors = calloc(n + 1, sizeof(*c->tensors));
 	return c->tensors != NULL;
-}
-
-static int no_memory(void)
-{
-	print_error("tenon convert: no memory");
-	return EXIT_FAILED;
 }
 
 static int read_tensor(struct convert_command *c, size_t i)
@@ -125,7 +125,7 @@ static int read_tensor(struct convert_command *c, size_t i)
 	array->data = tn_mem_alloc((size_t)info.size_bytes); /* as tn_host_array_release frees it */
 	tensor->name = renamed(c, info.name);
 	if (!array->data || !tensor->name)
-		return no_memory();
+		return no_memory(info.name);
 	return tn_safetensors_read(c->file, i, array->data, (size_t)info.size_bytes, &error)
 		       ? report_error(&error)
 		       : EXIT_DONE;
@@ -140,7 +140,7 @@ static int read_safetensors(struct convert_command *c)
 	c->metadata = calloc(c->n_metadata + 1, sizeof(*c->metadata));
 	const size_t n = tn_safetensors_count(c->file);
 	if (!c->metadata || !make_room(c, n))
-		return no_memory();
+		return no_memory("the list of tensors");
 	for (size_t i = 0; i < c->n_metadata; i++)
 		c->metadata[i] =
 			(struct tn_metadata_entry){tn_safetensors_metadata_key(c->file, i),
@@ -158,7 +158,7 @@ static int read_npz(struct convert_command *c)
 	if (tn_npz_open(c->in, &file, &error))
 		return report_error(&error);
 	const size_t n = tn_npz_count(file);
-	int code = make_room(c, n) ? EXIT_DONE : no_memory();
+	int code = make_room(c, n) ? EXIT_DONE : no_memory("the list of tensors");
 	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
 		const char *name = tn_npz_name(file, i);
 		if (is_dropped(c, name))
@@ -166,7 +166,7 @@ static int read_npz(struct convert_command *c)
 		struct tensor *tensor = &c->tensors[c->n++];
 		tensor->name = renamed(c, name);
 		if (!tensor->name)
-			code = no_memory();
+			code = no_memory(name);
 		else if (tn_npz_read(file, name, &tensor->array, &error))
 			code = report_error(&error);
 	}
@@ -199,6 +199,7 @@ static int convert(tn_context *context, struct tensor *tensor, tn_dtype dtype, i
 	const uint64_t size =
 		array->size_bytes / tn_dtype_size(array->dtype) * tn_dtype_size(dtype);
 	void *data = tn_mem_alloc((size_t)size);
+	const int has_memory = data != NULL;
 	if (converted && data && !count_overflows(found, converted, &n_overflows) &&
 	    !tn_to_host(converted, data, (size_t)size)) {
 		tn_mem_free(array->data);
@@ -207,7 +208,6 @@ static int convert(tn_context *context, struct tensor *tensor, tn_dtype dtype, i
 		array->size_bytes = size;
 		data = NULL;
 	}
-	const int has_memory = !data || converted != NULL;
 	tn_mem_free(data);
 	tn_scope_end(context, NULL);
 	if (n_overflows > 0)
@@ -217,7 +217,7 @@ static int convert(tn_context *context, struct tensor *tensor, tn_dtype dtype, i
 			    (unsigned long long)(array->size_bytes / tn_dtype_size(array->dtype)));
 	*has_overflows |= n_overflows > 0;
 	const int code = finish(context);
-	return code != EXIT_DONE || has_memory ? code : no_memory();
+	return code != EXIT_DONE || has_memory ? code : no_memory(tensor->name);
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------*/
@@ -227,7 +227,7 @@ static int write_safetensors(const struct convert_command *c)
 	struct tn_error_info error;
 	struct tn_tensor_source *sources = calloc(c->n + 1, sizeof(*sources));
 	if (!sources)
-		return no_memory();
+		return no_memory("the list of tensors");
 	for (size_t i = 0; i < c->n; i++)
 		sources[i] = (struct tn_tensor_source){.name = c->tensors[i].name,
 						       .dtype = c->tensors[i].array.dtype,
@@ -245,7 +245,7 @@ static int write_npz(const struct convert_command *c)
 	struct tn_error_info error;
 	struct tn_npz_array *arrays = calloc(c->n + 1, sizeof(*arrays));
 	if (!arrays)
-		return no_memory();
+		return no_memory("the list of tensors");
 	for (size_t i = 0; i < c->n; i++)
 		arrays[i] = (struct tn_npz_array){.name = c->tensors[i].name,
 						  .dtype = c->tensors[i].array.dtype,
@@ -259,19 +259,14 @@ static int write_npz(const struct convert_command *c)
 
 /* ---- The command -----------------------------------------------------------------------------*/
 
-/* "module.=", "backbone.=net." */
+/* "module.=", "backbone.=net.", "=net.", but not "=", which changes nothing. */
 static int take_rename(void *values, const char *text)
 {
 	struct convert_command *c = values;
-	char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL;
-	if (!equals || c->n_renames == MOST_RENAMES) {
-		free(copy);
+	const size_t length = strcspn(text, "=");
+	if (!text[length] || strcmp(text, "=") == 0 || c->n_renames == MOST_RENAMES)
 		return 0;
-	}
-	*equals = '\0';
-	struct tn_pair *rename = &c->renames[c->n_renames++];
-	rename->key = copy;
-	rename->value = equals + 1;
+	c->renames[c->n_renames++] = (struct rename){text, length};
 	return 1;
 }
 
@@ -294,7 +289,8 @@ static int parse_arguments(struct convert_command *c, int argc, char **argv)
 		 "names that begin with OLD begin with NEW instead; may be\ngiven several times, "
 		 "and "
 		 "the first that fits counts",
-		 .take = take_rename, .values = c, .expected = "OLD=NEW, at most 32 times"},
+		 .take = take_rename, .values = c,
+		 .expected = "OLD=NEW, of which one may be empty, at most 32 times"},
 		{"drop", "PATTERN",
 		 "leave out tensors with such names in IN: '*.num_batches_*';\n"
 		 "may be given several times",
@@ -330,7 +326,8 @@ static int parse_arguments(struct convert_command *c, int argc, char **argv)
 
 static int run(struct convert_command *c)
 {
-	const struct common_options reference = {.backend = "reference"};
+	/* Of one pass over the numbers no other backend, nor its libraries, need be opened for. */
+	const struct common_options reference = {.backend = "reference!"};
 	int code = ends_in(c->in, ".npz") ? read_npz(c) : read_safetensors(c);
 	if (code != EXIT_DONE)
 		return code;
@@ -363,8 +360,6 @@ int command_convert(int argc, char **argv)
 		free(c.tensors[i].name);
 		tn_host_array_release(&c.tensors[i].array);
 	}
-	for (size_t i = 0; i < c.n_renames; i++)
-		free((char *)(uintptr_t)c.renames[i].key);
 	tn_safetensors_close(c.file);
 	free(c.tensors);
 	free(c.metadata);

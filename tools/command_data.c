@@ -280,7 +280,7 @@ static int show_one(struct scan *scan)
 	}
 	if (scan->sheet.path)
 		has_memory &= contact_sheet_begin(&scan->sheet, scan->n_classes);
-	code = has_memory ? inspect(scan, is_damaged) : EXIT_FAILED;
+	code = has_memory ? inspect(scan, is_damaged) : no_memory("the counts of classes");
 	for (int part = 0; part < TN_N_PARTS; part++)
 		free(scan->counts[part]);
 	contact_sheet_end(&scan->sheet);

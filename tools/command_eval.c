@@ -125,7 +125,7 @@ static int print_json(const struct eval_command *c, const struct test_result *re
 	if (text)
 		puts(text);
 	else
-		print_error("tenon eval: no memory for the result");
+		no_memory("the result");
 	tn_mem_free(text);
 	return text != NULL;
 }
@@ -146,10 +146,8 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	}
 	compare_names(network, dataset);
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
-	if (!confusion) {
-		print_error("tenon eval: no memory for the answers by class, of %u classes", n);
-		return EXIT_FAILED;
-	}
+	if (!confusion)
+		return no_memory("the answers by class");
 	const int done = test_part(context, NULL, network->module, dataset, &result, confusion);
 	if (done && !isfinite(result.loss)) {
 		print_error("tenon eval: %s: the loss is not a finite number", c->path);

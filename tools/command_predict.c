@@ -111,7 +111,9 @@ static int classify(const struct predict_command *c, tn_context *context,
 	char name[64];
 	uint32_t n = network->format.n_classes;
 	float *p = calloc(n, sizeof(*p));
-	if (!p || tn_predict(network->module, &network->format, 1, x, p)) {
+	if (!p)
+		return no_memory("the probabilities");
+	if (tn_predict(network->module, &network->format, 1, x, p)) {
 		free(p);
 		finish(context);
 		return EXIT_FAILED;
@@ -276,7 +278,7 @@ static int run(const struct predict_command *c, tn_context *context)
 	const struct tn_input_format *f = &network.format;
 	float *x = calloc((size_t)f->channels * f->height * f->width, sizeof(*x));
 	if (!x)
-		code = EXIT_FAILED;
+		code = no_memory("a picture");
 	else if (c->data)
 		code = predict_data(c, context, &network);
 	else

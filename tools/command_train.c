@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +222,7 @@ static int check_training(const struct train_command *c)
 	if (c->skip_train && (c->checkpoint || c->epochs))
 		return usage_error("train", "--skip-train: expected no %s, found one",
 				   c->checkpoint ? "--checkpoint" : "--epochs");
-	return train_schedule_check(&c->schedule);
+	return train_schedule_check(&c->schedule, train_optimizer_lr(&c->optimizer));
 }
 
 /* -1: go on; else the exit code. */
@@ -581,9 +580,12 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 	if (!optimizer)
 		return;
 	struct train_description d;
-	train_describe(&d, c->model, c->data, c->seed, dataset);
-	int done = c->skip_train || train_network(c, context, module, optimizer, dataset, &d);
-	if (done) {
+	const int is_described = train_describe(&d, c->model, c->data, c->seed, dataset);
+	int done = is_described &&
+		   (c->skip_train || train_network(c, context, module, optimizer, dataset, &d));
+	if (!is_described) {
+		c->failed = no_memory("the metadata of the network");
+	} else if (done) {
 		save_untested(c, context, module, &d);
 		done = test(c, context, module, dataset, &result);
 		c->failed |= !done;
@@ -724,12 +726,12 @@ static int run(struct train_command *c)
 {
 	int code;
 	const char *backend = c->common.backend;
-	char *selection =
-		train_devices_selection(backend ? backend : tool_environment("TENON_BACKEND"));
+	char *selection;
+	if (!train_devices_selection(backend ? backend : tool_environment("TENON_BACKEND"),
+				     &selection))
+		return EXIT_FAILED;
 	if (selection)
 		c->common.backend = selection;
-	/* A file that has grown too large is an error like a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
 	tn_context *context = open_context(&c->common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context)
 		code = train_ranks_open(&c->ranks, context);

@@ -265,11 +265,11 @@ static int starts_anew(struct launch *launch, const sigset_t *taken)
 	if (!n_lost && !launch->is_crashed)
 		return 0;
 	launch->n_anew++;
-	fprintf(stderr, "tenon launch: %s%sstarts %d rank%s anew (restart %u of %u)\n", names,
-		!n_lost       ? ""
-		: n_lost == 1 ? " was lost: "
-			      : " were lost: ",
-		launch->n, launch->n == 1 ? "" : "s", launch->n_anew, launch->most);
+	print_error("tenon launch: %s%sstarts %d rank%s anew (restart %u of %u)", names,
+		    !n_lost       ? ""
+		    : n_lost == 1 ? " was lost: "
+				  : " were lost: ",
+		    launch->n, launch->n == 1 ? "" : "s", launch->n_anew, launch->most);
 	while (!launch->asked && seconds() < end)
 		take_signal(launch, taken, end);
 	if (launch->asked)

@@ -15,7 +15,7 @@ struct loss_point {
 	double validation; /* NaN: none */
 };
 
-/* Writes a file; on failure prints why, and returns 0. */
+/* Writes a file, of at least one point; on failure prints why, and returns 0. */
 int loss_plot_write(const char *path, const struct loss_point *points, size_t n);
 
 #endif

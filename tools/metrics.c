@@ -78,18 +78,26 @@ void metrics_continue(struct metrics *metrics, uint64_t epochs)
 	if (!metrics->is_open)
 		return;
 	metrics->is_begun = 1;
-	FILE *in = is_regular(metrics->fd) ? fopen(metrics->path, "r") : NULL;
-	if (!in)
+	FILE *in = is_regular(metrics->fd) ? fopen(metrics->path, "re") : NULL;
+	if (!in) {
+		if (is_regular(metrics->fd))
+			note_failure(metrics, errno);
 		return;
-	for (ssize_t n = getline(&line, &room, in); n > 0; n = getline(&line, &room, in)) {
+	}
+	ssize_t n;
+	errno = 0;
+	for (n = getline(&line, &room, in); n > 0; n = getline(&line, &room, in)) {
 		if (line[n - 1] != '\n' || sscanf(line, "{\"epoch\": %" SCNu64 ",", &epoch) != 1 ||
 		    epoch > epochs)
 			break;
 		end += n;
 	}
+	const int reason = n < 0 && !feof(in) ? errno : 0;
 	free(line);
 	fclose(in);
-	if (ftruncate(metrics->fd, end))
+	if (reason)
+		note_failure(metrics, reason);
+	else if (ftruncate(metrics->fd, end))
 		note_failure(metrics, errno);
 }
 

@@ -23,7 +23,8 @@ struct option_row {
 	uint32_t *choice;  /* := the index of the argument in `choices`, which NULL ends */
 
 	double lowest, highest;
-	int above_lowest, below_highest; /* of a real: the bound itself is excluded */
+	int above_lowest;  /* of a real: the lowest itself is excluded */
+	int below_highest; /* and the highest */
 	const char *const *choices;
 
 	/* For any other form: stores the argument, NULL if it is left out, and returns whether it

@@ -81,7 +81,7 @@ static int read_metadata(const tn_safetensors *file, const char *path,
 	network->data = strdup(data ? data : "");
 	network->classes = strdup(classes ? classes : "");
 	make_lines_printable(network->classes);
-	return *model && network->data && network->classes ? EXIT_DONE : EXIT_FAILED;
+	return *model && network->data && network->classes ? EXIT_DONE : no_memory("the metadata");
 }
 
 static struct tn_model_shape shape_of(const struct tn_input_format *format)
@@ -145,9 +145,10 @@ static int count_rows(const tn_safetensors *file, const char *path, const char *
 	char *name = NULL;
 	size_t i = 0;
 	int code = EXIT_FAILED;
-	if (tn_module_parameter_at(module, tn_module_parameter_count(module) - 1, &view) ||
-	    asprintf(&name, "%s%s", found->prefix, view.name) < 0)
+	if (tn_module_parameter_at(module, tn_module_parameter_count(module) - 1, &view))
 		return code;
+	if (asprintf(&name, "%s%s", found->prefix, view.name) < 0)
+		return no_memory("the names of tensors");
 	if (tn_safetensors_find(file, name, &i, &error) || tn_safetensors_at(file, i, &info))
 		print_error(
 			"tenon: %s: expected the tensor '%s' of %s, found none: are these weights "
@@ -171,7 +172,8 @@ static int look_into(const char *path, const char *model, const tn_module *modul
 	if (tn_safetensors_open(path, &file, &error))
 		return report_error(&error);
 	found->prefix = weights_prefix(file, module);
-	int code = found->prefix ? count_rows(file, path, model, module, found) : EXIT_FAILED;
+	int code = found->prefix ? count_rows(file, path, model, module, found)
+				 : no_memory("the names of tensors");
 	tn_safetensors_close(file);
 	return code;
 }
@@ -189,7 +191,8 @@ int weights_open(tn_context *context, const char *path, const char *model,
 	tn_module *named = tn_model_create(context, model, &shape);
 	int code = finish(context);
 	if (code == EXIT_DONE)
-		code = network->classes ? look_into(path, model, named, &found) : EXIT_FAILED;
+		code = network->classes ? look_into(path, model, named, &found)
+					: no_memory("the names of the classes");
 	tn_module_destroy(named);
 	network->format.n_classes = found.n_classes;
 	if (code == EXIT_DONE)

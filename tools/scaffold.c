@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every file is created (O_EXCL) in a folder that was empty, so nothing is ever overwritten; on
- * failure the files created so far are removed.
+ * The files are written into a folder that was empty, so nothing is ever overwritten; on failure
+ * those written so far are removed, for which no memory is needed.
  */
 #include "scaffold.h"
 
@@ -15,10 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/new_file.h"
+#include "base/text.h"
 #include "print_error.h"
 #include "tool.h"
 
 #define STEPS "steps"
+
+enum { MOST_FILES = 32, MOST_PATH = 128 };
 
 struct scaffold {
 	const char *path; /* of the folder, as given */
@@ -28,7 +33,8 @@ struct scaffold {
 	int folder;
 	int made_folder;
 	int made_steps;
-	size_t n_made; /* files */
+	char made[MOST_FILES][MOST_PATH]; /* files, as the project names them */
+	size_t n_made;
 };
 
 /* Prints what failed; `file` may be NULL. */
@@ -81,31 +87,17 @@ static const char *meaning(const struct scaffold *scaffold, const char *mark, si
 	return NULL;
 }
 
-static void put(FILE *out, const struct scaffold *scaffold, const char *text)
+static void put(struct tn_text *out, const struct scaffold *scaffold, const char *text)
 {
 	const char *mark;
 	while ((mark = strchr(text, '@'))) {
 		size_t length;
 		const char *instead = meaning(scaffold, mark, &length);
-		fwrite(text, 1, (size_t)(mark - text), out);
-		if (instead)
-			fputs(instead, out);
-		else
-			fputc('@', out);
+		tn_text_append(out, text, (size_t)(mark - text));
+		tn_text_add(out, instead ? instead : "@");
 		text = instead ? mark + length : mark + 1;
 	}
-	fputs(text, out);
-}
-
-/* Makes the path of a file in the project. */
-static void file_path(const struct scaffold *scaffold, size_t i, char *path, size_t size)
-{
-	FILE *out = fmemopen(path, size, "w");
-	path[0] = '\0';
-	if (!out)
-		return;
-	put(out, scaffold, scaffold_files[i].path);
-	fclose(out);
+	tn_text_add(out, text);
 }
 
 /* ---- The folder ----*/
@@ -148,30 +140,34 @@ static int open_folder(struct scaffold *scaffold)
 
 /* ---- The files ----*/
 
-static int write_file(struct scaffold *scaffold, size_t i)
+/* `path` and `text` := those of a file, which their owner releases. */
+static void compose(const struct scaffold *scaffold, const struct scaffold_file *file,
+		    struct tn_text *path, struct tn_text *text)
 {
-	char path[128];
-	file_path(scaffold, i, path, sizeof(path));
-	int descriptor =
-		openat(scaffold->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (descriptor < 0)
-		return failed(scaffold, path, strerror(errno));
-	scaffold->n_made = i + 1;
-	FILE *out = fdopen(descriptor, "w");
-	if (!out) {
-		close(descriptor);
-		return failed(scaffold, path, strerror(errno));
-	}
-	for (const char *const *line = scaffold_files[i].lines; *line; line++)
-		put(out, scaffold, *line);
-	/* The errno of a failed write is kept until the next write only. */
-	int bad = fflush(out) || ferror(out) || fsync(descriptor);
-	int reason = errno;
-	if (fclose(out) && !bad) {
-		bad = 1;
-		reason = errno;
-	}
-	return bad ? failed(scaffold, path, strerror(reason)) : EXIT_DONE;
+	tn_text_init(path);
+	tn_text_init(text);
+	tn_text_format(path, "%s/", scaffold->path);
+	put(path, scaffold, file->path);
+	for (const char *const *line = file->lines; *line; line++)
+		put(text, scaffold, *line);
+}
+
+static int write_file(struct scaffold *scaffold, const struct scaffold_file *file)
+{
+	struct tn_error_info error;
+	struct tn_text path, text;
+	compose(scaffold, file, &path, &text);
+	tn_status status = TN_OK;
+	if (path.failed || text.failed)
+		status = tn_no_memory(&error, "plugin", scaffold->path, NULL);
+	else /* it may be there after a failure too */
+		snprintf(scaffold->made[scaffold->n_made++], MOST_PATH, "%s",
+			 path.data + strlen(scaffold->path) + 1);
+	if (!status)
+		status = tn_new_file_save(path.data, text.data, text.length, "plugin", &error);
+	tn_text_release(&path);
+	tn_text_release(&text);
+	return status ? report_error(&error) : EXIT_DONE;
 }
 
 static int write_all(struct scaffold *scaffold)
@@ -179,8 +175,8 @@ static int write_all(struct scaffold *scaffold)
 	if (mkdirat(scaffold->folder, STEPS, 0777))
 		return failed(scaffold, STEPS, strerror(errno));
 	scaffold->made_steps = 1;
-	for (size_t i = 0; scaffold_files[i].path; i++) {
-		if (write_file(scaffold, i))
+	for (size_t i = 0; i < MOST_FILES && scaffold_files[i].path; i++) {
+		if (write_file(scaffold, &scaffold_files[i]))
 			return EXIT_FAILED;
 	}
 	return EXIT_DONE;
@@ -189,11 +185,8 @@ static int write_all(struct scaffold *scaffold)
 /* Removes the files and folders created. */
 static void remove_all(const struct scaffold *scaffold)
 {
-	char path[128];
-	for (size_t i = 0; i < scaffold->n_made; i++) {
-		file_path(scaffold, i, path, sizeof(path));
-		unlinkat(scaffold->folder, path, 0);
-	}
+	for (size_t i = 0; i < scaffold->n_made; i++)
+		unlinkat(scaffold->folder, scaffold->made[i], 0);
 	if (scaffold->made_steps)
 		unlinkat(scaffold->folder, STEPS, AT_REMOVEDIR);
 	if (scaffold->made_folder)

@@ -3,6 +3,7 @@
  *
  * tenon: the command.  See tenon(1).
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +77,15 @@ static int is_command(const char *name)
 	return 0;
 }
 
+static int run(const struct command *command, int argc, char **argv)
+{
+	/* A file that has grown too large is an error like a full disk.  What `launch` starts
+	 * decides for itself. */
+	if (command->run != command_launch)
+		signal(SIGXFSZ, SIG_IGN);
+	return flushed(command->run(argc, argv));
+}
+
 /* Converts "tenon help bench ops" into "tenon bench ops --help". */
 static void put_help_last(int argc, char **argv)
 {
@@ -106,7 +116,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < N_COMMANDS; i++) {
 		if (!strcmp(argv[1], commands[i].name))
-			return flushed(commands[i].run(argc - 1, argv + 1));
+			return run(&commands[i], argc - 1, argv + 1);
 	}
 	return unknown(argv[1]);
 }

@@ -72,8 +72,12 @@ void say(const char *format, ...)
 	va_start(arguments, format);
 	int n = vasprintf(&line, format, arguments);
 	va_end(arguments);
-	if (n < 0)
+	if (n < 0) { /* no memory: in one line */
+		va_start(arguments, format);
+		vfprintf(stderr, format, arguments);
+		va_end(arguments);
 		return;
+	}
 	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
 	free(line);
 }

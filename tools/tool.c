@@ -26,6 +26,12 @@ int usage_error(const char *command, const char *format, ...)
 	return EXIT_USAGE;
 }
 
+int no_memory(const char *what)
+{
+	fprintf(stderr, "tenon: no memory for %s\n", what);
+	return EXIT_FAILED;
+}
+
 /* "rank 3: " of several ranks, else "". */
 static char rank_text[24];
 

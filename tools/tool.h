@@ -51,6 +51,8 @@ int command_help(int argc, char **argv);
 
 /* Prints what is wrong with the command line, and how to get help; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints "tenon: no memory for WHAT"; returns EXIT_FAILED. */
+int no_memory(const char *what);
 /* Prints a failure; returns its exit code. */
 int report_error(const struct tn_error_info *error);
 /* From now on failures name this rank, one of several. */

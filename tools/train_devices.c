@@ -132,18 +132,21 @@ static void write_selection(FILE *out, const char *given)
 		fputs(given, out);
 }
 
-char *train_devices_selection(const char *given)
+int train_devices_selection(const char *given, char **selection)
 {
-	char *text = NULL;
 	size_t size;
-	FILE *out = *train_devices() ? open_memstream(&text, &size) : NULL;
-	if (!out)
-		return NULL;
-	write_selection(out, given ? given : "");
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
+	*selection = NULL;
+	if (!*train_devices())
+		return 1;
+	FILE *out = open_memstream(selection, &size);
+	if (out)
+		write_selection(out, given ? given : "");
+	if (out && !fclose(out))
+		return 1;
+	free(*selection);
+	*selection = NULL;
+	no_memory("the devices that are left");
+	return 0;
 }
 
 /* ---- The pipe --------------------------------------------------------------------------------*/

@@ -21,8 +21,9 @@ void train_devices_first(char *name, size_t size);
  * dashes.  If no other is left, all others may be taken again; one alone may always be. */
 void train_devices_lose(const char *name, const char *all);
 /* A selection of backends that prefers the devices of the list to what `given` (may be NULL)
- * prefers, with all that it excludes and forbids.  NULL: there is no list.  Owned (free). */
-char *train_devices_selection(const char *given);
+ * prefers, with all that it excludes and forbids; NULL if there is no list.  Owned (free).  0: no
+ * memory, which is printed. */
+int train_devices_selection(const char *given, char **selection);
 
 /* Does a launcher start the ranks anew when it is told of a loss? */
 int train_devices_are_awaited(void);

@@ -19,10 +19,36 @@ const char *const train_optimizer_names[] = {[ADAMW] = "adamw",
 					     [LAMB] = "lamb",
 					     NULL};
 
-/* The rate and the decay that were given; a rate that was not is `own`, a decay stays. */
-static void choose(const struct train_optimizer *choice, double own, double *lr, double *decay)
+double train_optimizer_lr(const struct train_optimizer *choice)
 {
-	*lr = choice->lr > 0 ? choice->lr : own;
+	if (choice->lr > 0)
+		return choice->lr;
+	switch (choice->which) {
+	case ADAM:
+		return tn_adam_defaults().lr;
+	case NADAM:
+		return tn_nadam_defaults().lr;
+	case ADAGRAD:
+		return tn_adagrad_defaults().lr;
+	case ADADELTA:
+		return tn_adadelta_defaults().lr;
+	case SGD:
+		return 0.05;
+	case LARS:
+		return 5.0;
+	case LAMB:
+		return 0.02;
+	case ADAMW:
+		return 0.002;
+	default:
+		return 0.001;
+	}
+}
+
+/* The rate, and the decay if it was given. */
+static void choose(const struct train_optimizer *choice, double *lr, double *decay)
+{
+	*lr = train_optimizer_lr(choice);
 	if (choice->weight_decay >= 0)
 		*decay = choice->weight_decay;
 }
@@ -40,14 +66,14 @@ static double momentum(const struct train_optimizer *choice)
 static tn_optimizer *make_adamw(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_adamw_options options = tn_adamw_defaults();
-	choose(choice, 0.002, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_adamw(module, &options);
 }
 
 static tn_optimizer *make_sgd(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_sgd_options options = tn_sgd_defaults();
-	choose(choice, 0.05, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	options.momentum = momentum(choice);
 	return tn_sgd(module, &options);
 }
@@ -55,49 +81,49 @@ static tn_optimizer *make_sgd(const struct train_optimizer *choice, tn_module *m
 static tn_optimizer *make_adam(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_adam_options options = tn_adam_defaults();
-	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_adam(module, &options);
 }
 
 static tn_optimizer *make_nadam(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_nadam_options options = tn_nadam_defaults();
-	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_nadam(module, &options);
 }
 
 static tn_optimizer *make_rmsprop(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_rmsprop_options options = tn_rmsprop_defaults();
-	choose(choice, 0.001, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_rmsprop(module, &options);
 }
 
 static tn_optimizer *make_adagrad(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_adagrad_options options = tn_adagrad_defaults();
-	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_adagrad(module, &options);
 }
 
 static tn_optimizer *make_adadelta(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_adadelta_options options = tn_adadelta_defaults();
-	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_adadelta(module, &options);
 }
 
 static tn_optimizer *make_lion(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_lion_options options = tn_lion_defaults();
-	choose(choice, 0.001, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_lion(module, &options);
 }
 
 static tn_optimizer *make_lars(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_lars_options options = tn_lars_defaults();
-	choose(choice, 5.0, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	options.momentum = momentum(choice);
 	return tn_lars(module, &options);
 }
@@ -105,7 +131,7 @@ static tn_optimizer *make_lars(const struct train_optimizer *choice, tn_module *
 static tn_optimizer *make_lamb(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_lamb_options options = tn_lamb_defaults();
-	choose(choice, 0.02, &options.lr, &options.weight_decay);
+	choose(choice, &options.lr, &options.weight_decay);
 	return tn_lamb(module, &options);
 }
 

@@ -22,6 +22,8 @@ struct train_optimizer {
 };
 /* Has the optimizer a momentum of that name?  The other members are used by all. */
 int train_optimizer_has_momentum(const struct train_optimizer *choice);
+/* The learning rate to begin with. */
+double train_optimizer_lr(const struct train_optimizer *choice);
 /* NULL: the context keeps the error. */
 tn_optimizer *train_optimizer_make(const struct train_optimizer *choice, tn_module *module);
 

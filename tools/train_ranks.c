@@ -45,6 +45,21 @@ static tn_status take_device(const struct train_ranks *ranks, tn_context *contex
 	return tn_device_set_current(context, device ? device : find_device(context, 0, place));
 }
 
+/* Refuses options that change nothing in one process; a launcher may start one rank. */
+static int check_alone(const struct train_ranks *ranks)
+{
+	const char *lonely = ranks->sync_batch_norm ? "--sync-batch-norm"
+			     : ranks->shard         ? "--shard-optimizer"
+			     : ranks->wire          ? "--wire"
+						    : NULL;
+	if (!lonely)
+		return EXIT_DONE;
+	return usage_error("train",
+			   "%s: expected ranks that a launcher has started (tenon launch, mpirun), "
+			   "found one process",
+			   lonely);
+}
+
 int train_ranks_open(struct train_ranks *ranks, tn_context *context)
 {
 	struct tn_error_info error;
@@ -59,14 +74,14 @@ int train_ranks_open(struct train_ranks *ranks, tn_context *context)
 		return report_error(&error);
 	ranks->rank = tn_communicator_rank(ranks->communicator);
 	ranks->size = tn_communicator_size(ranks->communicator);
+	if (!strcmp(tn_communicator_name(ranks->communicator), "none"))
+		return check_alone(ranks);
 	if (ranks->size == 1)
 		return EXIT_DONE;
 	report_rank(ranks->rank);
 	ranks->times = calloc(ranks->size, sizeof(*ranks->times));
-	if (!ranks->times) {
-		print_error("tenon train: no memory for the times of %u ranks", ranks->size);
-		return EXIT_FAILED;
-	}
+	if (!ranks->times)
+		return no_memory("the times of the ranks");
 	return take_device(ranks, context) ? finish(context) : EXIT_DONE;
 }
 

@@ -37,8 +37,8 @@ struct train_ranks {
 extern const char *const train_ranks_wires[];
 
 /* Joins the other ranks, and takes a device for this one: of those of the current device's backend,
- * or of those in TENON_TRAIN_DEVICES, the one of its number on this machine.  Prints the failure
- * and returns its exit code. */
+ * or of those in TENON_TRAIN_DEVICES, the one of its number on this machine.  Prints the failure,
+ * such as options for several ranks in a process alone, and returns its exit code. */
 int train_ranks_open(struct train_ranks *ranks, tn_context *context);
 /* Trains a built network with the others.  The context keeps the error. */
 tn_status train_ranks_share(struct train_ranks *ranks, tn_module *module);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "print_error.h"
 #include "terminal.h"
 #include "train_devices.h"
 
@@ -28,7 +29,7 @@ int train_restart_begin(struct train_restart *restart, int argc, char **argv)
 	restart->is_counted = text && parse_count(text, 0, UINT32_MAX, &restart->n_anew);
 	restart->command = calloc((size_t)argc + 2, sizeof(*restart->command));
 	if (!restart->command) {
-		fprintf(stderr, "tenon train: no memory for the command line\n");
+		no_memory("the command line");
 		return 0;
 	}
 	restart->command[0] = program_invocation_name;
@@ -238,7 +239,7 @@ static void start_anew(const struct train_restart *restart)
 	setenv(count, number, 1);
 	sleep(PAUSE);
 	execv("/proc/self/exe", restart->command);
-	fprintf(stderr, "tenon train: /proc/self/exe: %s\n", strerror(errno));
+	print_error("tenon train: /proc/self/exe: %s", strerror(errno));
 }
 
 void train_restart_run(const struct train_restart *restart)

@@ -75,8 +75,11 @@ void train_results_epoch(struct train_results *results, const struct tn_trainer_
 {
 	struct loss_point *points =
 		realloc(results->points, (results->n_points + 1) * sizeof(*points));
-	if (!points) /* the plot begins later */
+	if (!points) {
+		no_memory("the curve of the loss");
+		results->has_gap = 1;
 		return;
+	}
 	results->points = points;
 	points[results->n_points++] =
 		(struct loss_point){epoch->epoch, epoch->train->loss,
@@ -116,6 +119,7 @@ struct mistakes {
 	const tn_dataset *dataset;
 	struct contact_sheet sheet;
 	uint64_t n;
+	int has_failed; /* a batch was not answered, which has been printed or is kept */
 };
 
 static void take_answer(struct mistakes *m, uint64_t sample, int32_t label,
@@ -135,19 +139,20 @@ static void take_answer(struct mistakes *m, uint64_t sample, int32_t label,
 		contact_sheet_add(&m->sheet, label, TN_PART_TEST, sample);
 }
 
-/* 0: stop; the context keeps the error. */
 static int answer_batch(void *user, const struct tn_batch *batch)
 {
 	struct mistakes *m = user;
 	const struct tn_input_format *format = tn_dataset_format(m->dataset);
 	float *probabilities = malloc((size_t)batch->n * format->n_classes * sizeof(float));
-	int is_answered = probabilities &&
-			  !tn_predict(m->module, format, batch->n, batch->data[0], probabilities);
-	for (uint32_t i = 0; i < batch->n && is_answered; i++)
+	if (!probabilities)
+		no_memory("the probabilities of a batch");
+	m->has_failed = !probabilities ||
+			tn_predict(m->module, format, batch->n, batch->data[0], probabilities);
+	for (uint32_t i = 0; i < batch->n && !m->has_failed; i++)
 		take_answer(m, batch->samples[i], ((const int32_t *)batch->data[1])[i],
 			    probabilities + (size_t)i * format->n_classes);
 	free(probabilities);
-	return is_answered;
+	return !m->has_failed;
 }
 
 static tn_status write_sheet(const struct train_results *results, const char *name,
@@ -160,29 +165,36 @@ static tn_status write_sheet(const struct train_results *results, const char *na
 	return contact_sheet_write(sheet, dataset, error);
 }
 
-static tn_status find_mistakes(struct mistakes *m, struct tn_error_info *error)
+/* 0: it failed, which has been printed or is kept by the context. */
+static int find_mistakes(struct mistakes *m)
 {
-	tn_status status = each_batch(m->dataset, TN_PART_TEST, answer_batch, m, error);
+	struct tn_error_info error;
+	tn_status status = each_batch(m->dataset, TN_PART_TEST, answer_batch, m, &error);
+	if (m->has_failed)
+		return 0;
 	if (!status && m->results->mistakes)
 		printf("%" PRIu64 " of %" PRIu64 " test images were answered wrongly\n", m->n,
 		       tn_dataset_count(m->dataset, TN_PART_TEST));
 	if (!status && m->results->plots)
-		status = write_sheet(m->results, "mistakes.png", &m->sheet, m->dataset, error);
-	return status;
+		status = write_sheet(m->results, "mistakes.png", &m->sheet, m->dataset, &error);
+	if (status)
+		report_error(&error);
+	return !status;
 }
 
-static tn_status show_mistakes(const struct train_results *results, tn_module *module,
-			       const tn_dataset *dataset, struct tn_error_info *error)
+static int show_mistakes(const struct train_results *results, tn_module *module,
+			 const tn_dataset *dataset)
 {
 	struct mistakes m = {.results = results,
 			     .module = module,
 			     .dataset = dataset,
 			     .sheet = {.columns = COLUMNS}};
-	tn_status status = TN_OK;
-	if (contact_sheet_begin(&m.sheet, tn_dataset_format(dataset)->n_classes))
-		status = find_mistakes(&m, error);
+	int done = contact_sheet_begin(&m.sheet, tn_dataset_format(dataset)->n_classes);
+	if (!done)
+		no_memory("the pictures answered wrongly");
+	done = done && find_mistakes(&m);
 	contact_sheet_end(&m.sheet);
-	return status;
+	return done;
 }
 
 /* ---- The test --------------------------------------------------------------------------------*/
@@ -193,20 +205,19 @@ int train_results_test(const struct train_results *results, tn_context *context,
 {
 	const uint32_t n = tn_dataset_format(dataset)->n_classes;
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
-	const int done = test_part(context, ranks, module, dataset, test, confusion);
-	const int prints = done && ranks->rank == 0;
-	if (prints && confusion)
+	char *classes = class_lines(dataset);
+	const int has_memory = confusion && classes;
+	if (!has_memory)
+		no_memory("the answers by class");
+	const int done = has_memory && test_part(context, ranks, module, dataset, test, confusion);
+	if (done && ranks->rank == 0) {
 		say_untested("train", dataset, results->has_spare, confusion);
-	if (prints)
 		printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
 		       100.0 * test->accuracy, test->loss, test->images);
-	if (prints && results->confusion && !confusion)
-		print_error("tenon train: --confusion: no memory for that of %u classes", n);
-	if (prints && results->confusion && confusion) {
-		char *classes = class_lines(dataset);
-		print_confusion(confusion, n, classes);
-		free(classes);
+		if (results->confusion)
+			print_confusion(confusion, n, classes);
 	}
+	free(classes);
 	free(confusion);
 	return done;
 }
@@ -231,36 +242,39 @@ static int take_samples(void *user, const struct tn_batch *batch)
 	return !is_full(sheet);
 }
 
-/* A sheet of the first pictures of each class in the training part. */
-static tn_status plot_samples(const struct train_results *results, const tn_dataset *dataset,
-			      struct tn_error_info *error)
+/* A sheet of the first pictures of each class in the training part.  0: it failed, which has been
+ * printed. */
+static int plot_samples(const struct train_results *results, const tn_dataset *dataset)
 {
+	struct tn_error_info error;
 	struct contact_sheet sheet = {.columns = COLUMNS};
 	tn_status status = TN_OK;
-	if (contact_sheet_begin(&sheet, tn_dataset_format(dataset)->n_classes))
-		status = each_batch(dataset, TN_PART_TRAIN, take_samples, &sheet, error);
-	if (!status && sheet.at)
-		status = write_sheet(results, "samples.png", &sheet, dataset, error);
+	const int has_memory = contact_sheet_begin(&sheet, tn_dataset_format(dataset)->n_classes);
+	if (has_memory)
+		status = each_batch(dataset, TN_PART_TRAIN, take_samples, &sheet, &error);
+	if (has_memory && !status)
+		status = write_sheet(results, "samples.png", &sheet, dataset, &error);
 	contact_sheet_end(&sheet);
-	return status;
+	if (!has_memory)
+		no_memory("samples.png");
+	else if (status)
+		report_error(&error);
+	return has_memory && !status;
 }
 
 int train_results_show(const struct train_results *results, tn_module *module,
 		       const tn_dataset *dataset)
 {
-	struct tn_error_info error;
 	char path[4096];
-	tn_status status = TN_OK;
 	const int has_test = tn_dataset_count(dataset, TN_PART_TEST) > 0;
-	if ((results->mistakes || results->plots) && has_test)
-		status = show_mistakes(results, module, dataset, &error);
-	if (!status && results->plots)
-		status = plot_samples(results, dataset, &error);
-	if (status) {
-		report_error(&error);
+	if ((results->mistakes || results->plots) && has_test &&
+	    !show_mistakes(results, module, dataset))
 		return 0;
-	}
-	if (!results->plots || !results->n_points)
+	if (!results->plots)
+		return 1;
+	if (!plot_samples(results, dataset) || results->has_gap)
+		return 0;
+	if (!results->n_points)
 		return 1;
 	snprintf(path, sizeof(path), "%s/loss.svg", results->plots);
 	return loss_plot_write(path, results->points, results->n_points);

@@ -23,6 +23,7 @@ struct train_results {
 	const char *plots; /* a folder; NULL: no plots */
 	struct loss_point *points;
 	size_t n_points;
+	int has_gap; /* there was no memory for a point, which has been printed */
 };
 
 /* Writes N_RESULTS_ROWS rows and returns their number. */

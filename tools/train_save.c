@@ -13,19 +13,20 @@
 #include "terminal.h"
 #include "tool.h"
 
-void train_describe(struct train_description *d, const char *model, const char *data, uint64_t seed,
-		    const tn_dataset *dataset)
+int train_describe(struct train_description *d, const char *model, const char *data, uint64_t seed,
+		   const tn_dataset *dataset)
 {
 	d->format = tn_input_format_text(tn_dataset_format(dataset));
 	d->classes = class_lines(dataset);
 	snprintf(d->seed, sizeof(d->seed), "%" PRIu64, seed);
 	const struct tn_pair pairs[] = {{"model", model},
 					{"data", data},
-					{"input_format", d->format ? d->format : ""},
-					{"classes", d->classes ? d->classes : ""},
+					{"input_format", d->format},
+					{"classes", d->classes},
 					{"seed", d->seed}};
 	d->n = sizeof(pairs) / sizeof(pairs[0]);
 	memcpy(d->pairs, pairs, sizeof(pairs));
+	return d->format && d->classes;
 }
 
 void train_describe_end(struct train_description *d)

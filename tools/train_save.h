@@ -19,8 +19,9 @@ struct train_description {
 	size_t n;
 };
 
-void train_describe(struct train_description *d, const char *model, const char *data, uint64_t seed,
-		    const tn_dataset *dataset);
+/* 0: no memory.  In either case train_describe_end frees what there is. */
+int train_describe(struct train_description *d, const char *model, const char *data, uint64_t seed,
+		   const tn_dataset *dataset);
 void train_describe_end(struct train_description *d);
 
 /* Are all parameters and buffers of the network finite? */

@@ -58,7 +58,7 @@ size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *r
 	return N_SCHEDULE_ROWS;
 }
 
-int train_schedule_check(const struct train_schedule *s)
+int train_schedule_check(const struct train_schedule *s, double lr)
 {
 	const char *reducing = s->factor >= 0  ? "--reduce-factor"
 			       : s->patience   ? "--reduce-patience"
@@ -74,6 +74,10 @@ int train_schedule_check(const struct train_schedule *s)
 		return usage_error("train",
 				   "--min-lr: expected --schedule cosine or plateau, found %s",
 				   names[s->which]);
+	if (s->min_lr > lr)
+		return usage_error("train",
+				   "--min-lr: expected at most the learning rate %g, found %g", lr,
+				   s->min_lr);
 	if (stopping && !s->stops)
 		return usage_error("train", "%s: expected --early-stopping too, found none",
 				   stopping);

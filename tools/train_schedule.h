@@ -26,8 +26,9 @@ struct train_schedule {
 struct train_schedule train_schedule_start(void);
 /* Writes N_SCHEDULE_ROWS rows and returns their number. */
 size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *rows);
-/* Refuses options that change nothing: OPTIONS_READ, or the exit code. */
-int train_schedule_check(const struct train_schedule *schedule);
+/* Refuses options that change nothing, and a least rate above the first one, `lr`: OPTIONS_READ, or
+ * the exit code. */
+int train_schedule_check(const struct train_schedule *schedule, double lr);
 /* Writes them into a trainer's options, with a schedule for its n_epochs of n_batches, which the
  * caller destroys.  An error is kept by the context. */
 tn_status train_schedule_apply(const struct train_schedule *schedule, tn_optimizer *optimizer,

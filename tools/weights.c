@@ -114,6 +114,8 @@ static char *look_into(const char *path, const tn_module *module, size_t *n)
 	for (size_t i = 0; i < tn_safetensors_count(file); i++)
 		*n += (size_t)is_of_network(name_at(file, i));
 	tn_safetensors_close(file);
+	if (!prefix)
+		no_memory("the names of tensors");
 	return prefix;
 }
 

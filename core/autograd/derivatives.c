@@ -65,8 +65,10 @@ static void forget(void *attachment, const struct tn_program *program)
 
 static struct table *table_of(struct tn_runtime *rt)
 {
-	if (!rt->attachment) {
-		rt->attachment = tn_mem_zeroed(1, sizeof(struct table));
+	if (rt->attachment)
+		return rt->attachment;
+	rt->attachment = tn_mem_zeroed(1, sizeof(struct table));
+	if (rt->attachment) {
 		rt->release_attachment = release_table;
 		rt->forget = forget;
 	}

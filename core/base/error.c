@@ -10,6 +10,9 @@
 
 #include "base/text.h"
 
+/* Longest path in an error text; the text has room for 512 bytes in all. */
+#define LABEL_LENGTH 160
+
 void tn_error_reset(struct tn_error_info *error)
 {
 	if (!error)
@@ -48,4 +51,12 @@ tn_status tn_no_memory(struct tn_error_info *error, const char *operation, const
 	return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s%s%s%s",
 		       subject ? subject : "no host", subject ? ": no memory" : " memory",
 		       what ? " for " : "", what ? what : "");
+}
+
+const char *tn_file_label(const char *path)
+{
+	size_t length = path ? strlen(path) : 0;
+	if (!path)
+		return "(no path)";
+	return length > LABEL_LENGTH ? path + length - LABEL_LENGTH : path;
 }

@@ -27,4 +27,7 @@ tn_status tn_fail_v(struct tn_error_info *error, tn_status status, const char *o
 tn_status tn_no_memory(struct tn_error_info *error, const char *operation, const char *subject,
 		       const char *what);
 
+/* The name of a file in error texts: its path, or the end of a long path. */
+const char *tn_file_label(const char *path);
+
 #endif

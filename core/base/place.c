@@ -94,7 +94,7 @@ static void add_one(struct tn_text *text, struct tn_parameters *parameters, cons
 		beside.failed =
 			tn_trust_resolve(beside.data, 0, &real, &refusal) == TN_OUT_OF_MEMORY;
 	tn_text_add(text, value ? value : real ? real : built);
-	text->failed |= beside.failed;
+	text->failed |= beside.failed || parameters->failed; /* the variable may be set */
 	tn_mem_free(real);
 	tn_text_release(&beside);
 }

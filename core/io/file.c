@@ -15,17 +15,6 @@
 #include "base/memory.h"
 #include "base/regular.h"
 
-/* Longest path in an error text; the text has room for 512 bytes in all. */
-#define LABEL_LENGTH 160
-
-const char *tn_file_label(const char *path)
-{
-	size_t length = path ? strlen(path) : 0;
-	if (!path)
-		return "(no path)";
-	return length > LABEL_LENGTH ? path + length - LABEL_LENGTH : path;
-}
-
 tn_status tn_file_open(struct tn_file *file, const char *path, const char *operation,
 		       struct tn_error_info *error)
 {

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <tenon/backend.h>
 
+#include "base/error.h"
+
 /* A file open for reading. */
 struct tn_file {
 	int fd;
@@ -18,9 +20,6 @@ struct tn_file {
 	char *path;
 	const char *operation;
 };
-
-/* The name of a file in error texts: its path, or the end of a long path. */
-const char *tn_file_label(const char *path);
 
 /* TN_NOT_FOUND, TN_IO (not a regular file, or a system error), TN_OUT_OF_MEMORY. */
 tn_status tn_file_open(struct tn_file *file, const char *path, const char *operation,

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "io/file.h"
 #include "io/jpeg.h"
-#include "io/new_file.h"
 #include "io/png.h"
 #include "io/pnm.h"
 

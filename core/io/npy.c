@@ -9,10 +9,10 @@
 #include <tenon/status.h>
 
 #include "base/error.h"
+#include "base/new_file.h"
 #include "base/text.h"
 #include "io/bytes.h"
 #include "io/file.h"
-#include "io/new_file.h"
 #include "io/npy_content.h"
 #include "io/npy_header.h"
 

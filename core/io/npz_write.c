@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/new_file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "io/bytes.h"
 #include "io/crc32.h"
 #include "io/file.h"
-#include "io/new_file.h"
 #include "io/npy_header.h"
 #include "io/zip.h"
 #include "io/zip_write.h"

@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/new_file.h"
 #include "io/bytes.h"
-#include "io/new_file.h"
 
 #define OPERATION TN_IMAGE_OPERATION
 

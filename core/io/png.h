@@ -8,9 +8,9 @@
 
 #include <tenon/io.h>
 
+#include "base/new_file.h"
 #include "io/file.h"
 #include "io/image.h"
-#include "io/new_file.h"
 
 tn_status tn_png_read(const struct tn_file *file, struct tn_image *out,
 		      struct tn_image_warnings *warnings, struct tn_error_info *error);

@@ -10,10 +10,10 @@
 #include "array/make.h"
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "base/new_file.h"
 #include "io/bytes.h"
 #include "io/file.h"
 #include "io/file_call.h"
-#include "io/new_file.h"
 #include "io/npy_content.h"
 #include "text/host_elements.h"
 
@@ -149,7 +149,6 @@ tn_status tn_tofile(const tn_array *a, const char *path, uint32_t byte_order)
 	static const char operation[] = "tofile";
 	struct tn_error_info error;
 	struct tn_host_elements elements;
-	struct tn_new_file file;
 	tn_status status = tn_begin_into(1, &a, operation);
 	if (status || (status = tn_file_call_check(a->runtime, operation, path)) ||
 	    (status = check_order(a->runtime, operation, byte_order)) ||
@@ -157,14 +156,7 @@ tn_status tn_tofile(const tn_array *a, const char *path, uint32_t byte_order)
 		return status;
 	bring_order(a->dtype, byte_order, elements.data, elements.size_bytes);
 	tn_error_reset(&error);
-	status = tn_new_file_begin(&file, path, operation, &error);
-	if (!status) {
-		status = tn_new_file_write(&file, elements.data, elements.size_bytes, &error);
-		if (status)
-			tn_new_file_abandon(&file);
-		else
-			status = tn_new_file_commit(&file, &error);
-	}
+	status = tn_new_file_save(path, elements.data, elements.size_bytes, operation, &error);
 	tn_host_elements_release(&elements);
 	return status ? tn_runtime_keep(a->runtime, &error) : TN_OK;
 }

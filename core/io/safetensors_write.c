@@ -14,11 +14,11 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "base/new_file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "io/bytes.h"
 #include "io/crc32.h"
-#include "io/new_file.h"
 #include "io/safetensors_checksum.h"
 #include "io/safetensors_type.h"
 

@@ -210,13 +210,17 @@ static tn_status open_library(const struct tn_loading *loading,
 	if (status)
 		return status;
 	/* The handle is never closed: threads of vendor libraries outlive an instance. */
+	errno = 0;
 	void *handle = dlopen(candidate->real_path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!handle) {
 		/* dlerror's text begins with the file at fault; a file other than the plugin is a
-		 * library it needs. */
+		 * library it needs.  It does not always say that memory was the reason. */
+		const int reason = errno;
 		const char *text = dlerror();
 		if (!text)
 			text = "dlopen failed";
+		if (reason == ENOMEM)
+			return tn_fail(error, TN_OUT_OF_MEMORY, "open", "no memory: %s", text);
 		size_t length = strlen(candidate->real_path);
 		int itself = !strncmp(text, candidate->real_path, length);
 		return tn_fail(error, itself ? TN_BAD_PLUGIN : TN_MISSING_LIBRARY, "open", "%s",

@@ -12,8 +12,8 @@
 #include "array/handle.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "base/new_file.h"
 #include "base/text.h"
-#include "io/new_file.h"
 #include "nn/profile.h"
 
 enum { PLACES_OF_SECONDS = 9, PLACES_OF_MICROSECONDS = 3 };
@@ -317,7 +317,6 @@ char *tn_profile_trace(const tn_profile *profile)
 
 tn_status tn_profile_save_trace(const tn_profile *profile, const char *path)
 {
-	struct tn_new_file file;
 	struct tn_error_info error;
 	struct tn_runtime *rt = profile ? profile->runtime : NULL;
 	if (!profile || !path)
@@ -332,14 +331,7 @@ tn_status tn_profile_save_trace(const tn_profile *profile, const char *path)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "profile_save_trace",
 				       "no host memory for the text of %zu calls",
 				       profile->n_events);
-	status = tn_new_file_begin(&file, path, "profile_save_trace", &error);
-	if (!status) {
-		status = tn_new_file_write(&file, trace, strlen(trace), &error);
-		if (status)
-			tn_new_file_abandon(&file);
-		else
-			status = tn_new_file_commit(&file, &error);
-	}
+	status = tn_new_file_save(path, trace, strlen(trace), "profile_save_trace", &error);
 	tn_string_free(trace);
 	return status ? tn_runtime_keep(rt, &error) : TN_OK;
 }

@@ -18,14 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array/handle.h"
 #include "array/runtime.h"
 #include "base/fork.h"
-#include "array/handle.h"
 #include "base/memory.h"
+#include "base/new_file.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "io/lock_file.h"
-#include "io/new_file.h"
 #include "train/checkpoint_load.h"
 #include "train/checkpoint_save.h"
 

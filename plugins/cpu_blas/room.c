@@ -19,6 +19,9 @@
 #define BUFFER_BYTES ((size_t)BUFFER_MIB << 20)
 /* Left over for the library's file and for the program: this many buffers. */
 #define SPARE_BUFFERS 1u
+/* What the library and those that it needs allocate when they are opened, without a look at whether
+ * they got it: so much, free in the heap. */
+#define HEAP_BYTES ((size_t)100 << 10)
 /* The most threads that any build starts (its MAX_CPU_NUMBER is at most this). */
 #define MOST 1024u
 
@@ -75,6 +78,16 @@ static unsigned map(unsigned n)
 	return mapped;
 }
 
+/* Blocks below the size that malloc maps, and together below the size that it gives back, stay in
+ * the heap when they are freed. */
+static int has_heap(void)
+{
+	void *volatile memory = malloc(HEAP_BYTES); /* volatile: a compiler leaves it out else */
+	const int has = memory != NULL;
+	free(memory);
+	return has;
+}
+
 int cpu_room_try(const struct cpu_room *room, char *why, size_t size)
 {
 	pthread_t threads[MOST];
@@ -98,5 +111,9 @@ int cpu_room_try(const struct cpu_room *room, char *why, size_t size)
 			 "only "
 			 "%u MiB are available (limits: ulimit -v, ulimit -d)",
 			 buffers * BUFFER_MIB, mapped * BUFFER_MIB);
-	return started == wanted && mapped == buffers;
+	else if (!has_heap())
+		snprintf(why, size, "OpenBLAS not used: there is no memory to open it");
+	else
+		return 1;
+	return 0;
 }

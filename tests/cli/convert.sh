@@ -59,6 +59,8 @@ run 2 convert "$dir/net.npz" "$dir/net.txt"
 err_has 'expected a name that ends in .safetensors or .npz'
 run 2 convert "$dir/net.npz" "$dir/x.npz" --rename fc1
 err_has '--rename: expected OLD=NEW'
+run 2 convert "$dir/net.npz" "$dir/x.npz" --rename =
+err_has '--rename: expected OLD=NEW, of which one may be empty'
 
 # Names of any characters, whole numbers, truth values and empty tensors.
 header='{"a \"\\ü/\n":{"dtype":"I64","shape":[2],"data_offsets":[0,16]}'
@@ -119,3 +121,15 @@ length=$(printf %03o "$(printf %s "$header" | wc -c)")
 run 1 convert "$dir/escape.safetensors" "$dir/escape.npz"
 err_has "tensor '?\[31m x': F8_E4M3 is not supported"
 err_lines 1
+
+# A limit on the size of files is an error, and the old file stays.
+printf 'old\n' >"$dir/limited.npz"
+status=0
+(
+	ulimit -f 4
+	exec "$tenon" convert "$dir/net.safetensors" "$dir/limited.npz"
+) >/dev/null 2>"$dir/err" || status=$?
+[ $status -eq 1 ] || fail "a limit on files: expected exit status 1, found $status"
+err_has 'limited.npz: writing: File too large'
+[ "$(cat "$dir/limited.npz")" = old ] || fail "a limit on files: the old one is lost"
+[ -z "$(find "$dir" -name '*.tmp')" ] || fail "a limit on files: a temporary one stayed"

@@ -65,7 +65,6 @@ nothing_here 'unwritable folders'
 # files are removed, and an empty folder that existed stays.
 limited() {
 	(
-		trap '' XFSZ
 		ulimit -f 4
 		"$tenon" plugin new acme --directory "$1" >/dev/null 2>"$dir/pipe"
 	)

@@ -166,6 +166,12 @@ refused '--reduce-factor: expected --schedule plateau too, found cosine' mlp --d
 	--reduce-factor 0.5
 refused '--min-lr: expected --schedule cosine or plateau, found constant' mlp --data digits \
 	--lr-schedule none --min-lr 0.1
+refused '--reduce-factor: expected a decimal number above 0 and below 1, found .1' mlp \
+	--data digits --schedule plateau --reduce-factor 1
+refused '--min-lr: expected at most the learning rate 0.002, found 1e+09' mlp --data digits \
+	--min-lr 1e9
+refused '--min-lr: expected at most the learning rate 0.1, found 0.2' mlp --data digits \
+	--lr 0.1 --schedule plateau --min-lr 0.2
 refused '--patience: expected --early-stopping too' mlp --data digits --early-patience 3
 refused '--lookahead-k: expected --lookahead too' mlp --data digits --lookahead-k 3
 for optimizer in adamw adam nadam rmsprop; do

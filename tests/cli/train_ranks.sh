@@ -71,6 +71,11 @@ launch local 2 "$tenon" train lenet --data digits --epochs 1 --shard-optimizer -
 	--communicator-option local.bytes=64K --communicator-option no_such.x=1
 done_well 'shares of the optimizer'
 err_has '2 ranks'
+for option in '--wire f16' --shard-optimizer --sync-batch-norm; do
+	# shellcheck disable=SC2086 # words
+	run 2 train mlp --data digits $option
+	err_has "^tenon train: ${option%% *}: expected ranks that a launcher has started"
+done
 launch local 2 "$tenon" train lenet --data digits --communicator-option local.byte=64K
 [ "$status" -eq 1 ] || fail "an unknown option: expected exit status 1, found $status"
 err_has "communicator local has no option 'byte'; did you mean 'local.bytes'?"

@@ -23,7 +23,7 @@ say 'read it with tn_parameter_read, host->parameter or tool_environment'
 
 # Files that others may have created are opened by tn_regular_open, which does not block on a pipe.
 found=$(grep -rnE '\<f?open\(' --include='*.[ch]' core |
-	grep -v -e '^core/base/regular\.c:' -e '^core/io/new_file\.c:' \
+	grep -v -e '^core/base/regular\.c:' -e '^core/base/new_file\.c:' \
 		-e '^core/io/lock_file\.c:' -e '[.>_]open(' \
 		-e ':[0-9]*: \*' -e ':[0-9]*:/\*')
 say 'open it with tn_regular_open'

@@ -116,10 +116,33 @@ static void any_failure_is_an_error_and_nothing_is_kept(void **state)
 	tn_context_close(context);
 }
 
+/* What a context makes once, at the first use: it is closed without it. */
+static void a_context_may_fail_at_its_first_use(void **state)
+{
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	long n = 0, failures = 1;
+	(void)state;
+	while (failures) {
+		int destroyed = 0;
+		assert_ok(tn_context_open(&options, &context, NULL));
+		tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){3});
+		memory_fails_at(n, n % 2 == 1);
+		tn_status status = work(x, &destroyed);
+		failures = memory_works();
+		assert_true(failures || !status);
+		assert_int_equal(destroyed, 1);
+		tn_context_close(context);
+		n++;
+	}
+	assert_true(n > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_failure_is_an_error_and_nothing_is_kept),
+		cmocka_unit_test(a_context_may_fail_at_its_first_use),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

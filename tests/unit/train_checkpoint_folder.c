@@ -439,6 +439,29 @@ static void remnants_are_removed(void **state)
 	close(fd);
 }
 
+/* In a folder that others can write, one could lead to a file of the user's. */
+static void a_link_in_place_of_the_lock_is_not_followed(void **state)
+{
+	static const char text[] = "precious";
+	char other[200], found[sizeof(text)] = "";
+	(void)state;
+	tn_checkpoint_folder_close(folder);
+	folder = NULL;
+	snprintf(other, sizeof(other), "%s", files_path(path, "other"));
+	files_write(other, text, sizeof(text));
+	assert_int_equal(unlink(files_path(path, "tenon.lock")), 0);
+	assert_int_equal(symlink(other, files_path(path, "tenon.lock")), 0);
+	assert_null(tn_checkpoint_folder_open(context, path, NULL));
+	refuse(tn_error(context)->status, TN_IO, "tenon.lock: Too many levels of symbolic links");
+	int fd = open(other, O_RDONLY);
+	assert_int_equal(read(fd, found, sizeof(found)), sizeof(found));
+	assert_string_equal(found, text);
+	close(fd);
+	unlink(files_path(path, "tenon.lock"));
+	unlink(other);
+	open_folder(2);
+}
+
 static void a_full_disk_loses_nothing(void **state)
 {
 	struct rlimit old;
@@ -501,6 +524,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_checkpoint_of_another_network_is_an_error, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(remnants_are_removed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_link_in_place_of_the_lock_is_not_followed, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_full_disk_loses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_diverged_training_displaces_no_checkpoint, setup,
 						teardown),

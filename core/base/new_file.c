@@ -2,11 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Writing.  Guarantees: the final name refers to the old file or to the complete new one, even if
- * the process or the machine stops in between; a failure leaves no temporary file.
+ * the process or the machine stops in between; a failure leaves no temporary file, and neither does
+ * the end of the process where the file system has files without a name.
  */
-#include "io/new_file.h"
-
-#include "io/file.h"
+#include "base/new_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,33 +74,118 @@ static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *err
 	return TN_OK;
 }
 
-/* Creates a temporary file with an unused name, of fixed length whatever the final name's. */
-static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn_error_info *error)
+/* Draws a name beside the file's, of fixed length whatever the file's name. */
+static tn_status draw_name(struct tn_new_file *file, struct tn_error_info *error)
+{
+	unsigned long long random = 0;
+	struct tn_text text;
+	/* On failure the name is less random; whoever takes it ensures that it is unused. */
+	if (getrandom(&random, sizeof(random), 0) < 0)
+		random = (unsigned long long)getpid();
+	tn_text_init(&text);
+	tn_text_append(&text, file->path, folder_length(file->path));
+	tn_text_format(&text, "tenon-%016llx.tmp", random);
+	tn_mem_free(file->temporary);
+	file->temporary = tn_text_take(&text);
+	if (!file->temporary)
+		return tn_no_memory(error, file->operation, tn_file_label(file->path), NULL);
+	return TN_OK;
+}
+
+/* The file by which linkat finds a descriptor. */
+static void descriptor_path(int fd, char *path, size_t size)
+{
+	snprintf(path, size, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name ends with its process.  Not every file system has them, and it gets its
+ * name through /proc. */
+static int open_unnamed(struct tn_new_file *file, mode_t mode)
+{
+	char path[64];
+	if (file->folder < 0)
+		return 0;
+	file->fd = openat(file->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	if (file->fd < 0)
+		return 0;
+	descriptor_path(file->fd, path, sizeof(path));
+	if (!access(path, F_OK))
+		return 1;
+	close(file->fd);
+	file->fd = -1;
+	return 0;
+}
+
+/* The name is not the file's. */
+static void forget_name(struct tn_new_file *file)
+{
+	tn_mem_free(file->temporary);
+	file->temporary = NULL;
+}
+
+/* Creates a file with an unused name. */
+static tn_status open_named(struct tn_new_file *file, mode_t mode, struct tn_error_info *error)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
-		unsigned long long random = 0;
-		/* On failure the name is less random; O_EXCL ensures that it is unused. */
-		if (getrandom(&random, sizeof(random), 0) < 0)
-			random = (unsigned long long)getpid();
-		struct tn_text text;
-		tn_text_init(&text);
-		tn_text_append(&text, file->path, folder_length(file->path));
-		tn_text_format(&text, "tenon-%016llx.tmp", random);
-		tn_mem_free(file->temporary);
-		file->temporary = tn_text_take(&text);
-		if (!file->temporary)
-			return tn_no_memory(error, file->operation, tn_file_label(file->path),
-					    NULL);
+		tn_status status = draw_name(file, error);
+		if (status)
+			return status;
 		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (file->fd >= 0) {
-			/* The lock tells tn_new_file_clean that it is still being written. */
-			(void)flock(file->fd, LOCK_EX | LOCK_NB);
+		if (file->fd >= 0)
 			return TN_OK;
-		}
 		if (errno != EEXIST)
 			break;
 	}
-	return system_error(file, "creating a temporary file beside it", error);
+	tn_status status = system_error(file, "creating a temporary file beside it", error);
+	forget_name(file);
+	return status;
+}
+
+static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn_error_info *error)
+{
+	tn_status status = open_unnamed(file, mode) ? TN_OK : open_named(file, mode, error);
+	/* The lock tells tn_new_file_clean that it is still being written. */
+	if (!status)
+		(void)flock(file->fd, LOCK_EX | LOCK_NB);
+	return status;
+}
+
+/* For a file system that has files without a name and gives them none later. */
+static tn_status copy_to_named(struct tn_new_file *file, struct tn_error_info *error)
+{
+	struct stat found;
+	const int from = file->fd;
+	off_t done = 0;
+	file->fd = -1;
+	tn_status status = TN_OK;
+	if (fstat(from, &found))
+		status = system_error(file, "reading the temporary file", error);
+	if (!status)
+		status = open_named(file, 0666, error);
+	if (!status && fchmod(file->fd, found.st_mode & 0777) < 0)
+		status = system_error(file, "keeping its mode", error);
+	while (!status && done < found.st_size) {
+		if (sendfile(file->fd, from, &done, (size_t)(found.st_size - done)) <= 0)
+			status = system_error(file, "copying the temporary file", error);
+	}
+	close(from);
+	if (!status && fsync(file->fd) < 0)
+		status = system_error(file, "syncing", error);
+	return status;
+}
+
+/* Gives a file without a name a temporary one, as only a rename replaces a file. */
+static tn_status name_temporary(struct tn_new_file *file, struct tn_error_info *error)
+{
+	char from[64];
+	if (file->temporary)
+		return TN_OK;
+	descriptor_path(file->fd, from, sizeof(from));
+	tn_status status = draw_name(file, error);
+	if (status || !linkat(AT_FDCWD, from, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW))
+		return status;
+	forget_name(file);
+	return copy_to_named(file, error);
 }
 
 tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const char *operation,
@@ -132,11 +217,8 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 		status = open_temporary(file, 0666, error);
 	if (!status && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
 		status = system_error(file, "keeping its mode", error);
-	if (status) {
-		if (file->fd >= 0)
-			unlink(file->temporary);
-		release(file);
-	}
+	if (status)
+		tn_new_file_abandon(file);
 	return status;
 }
 
@@ -178,6 +260,9 @@ static tn_status sync_and_rename(struct tn_new_file *file, struct tn_error_info 
 {
 	if (fsync(file->fd) < 0)
 		return system_error(file, "syncing", error);
+	tn_status status = name_temporary(file, error);
+	if (status)
+		return status;
 	int fd = file->fd;
 	file->fd = -1;
 	if (close(fd) < 0)
@@ -207,6 +292,20 @@ void tn_new_file_abandon(struct tn_new_file *file)
 	if (file->temporary)
 		unlink(file->temporary);
 	release(file);
+}
+
+tn_status tn_new_file_save(const char *path, const void *data, size_t size, const char *operation,
+			   struct tn_error_info *error)
+{
+	struct tn_new_file file;
+	tn_status status = tn_new_file_begin(&file, path, operation, error);
+	if (status)
+		return status;
+	status = tn_new_file_write(&file, data, size, error);
+	if (!status)
+		return tn_new_file_commit(&file, error);
+	tn_new_file_abandon(&file);
+	return status;
 }
 
 /* Is it tenon-<16 hexadecimal digits>.tmp? */

@@ -3,19 +3,20 @@
  *
  * New files that appear complete or not at all.
  */
-#ifndef TN_IO_NEW_FILE_H
-#define TN_IO_NEW_FILE_H
+#ifndef TN_BASE_NEW_FILE_H
+#define TN_BASE_NEW_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <tenon/backend.h>
 
-/* A file being written as tenon-<16 hexadecimal digits>.tmp in the folder of `path`. */
+/* A file being written in the folder of `path`, without a name or, where the file system demands
+ * one, as tenon-<16 hexadecimal digits>.tmp, which every file is before it replaces the old one. */
 struct tn_new_file {
 	int fd;
 	int folder;
 	char *path;
-	char *temporary;
+	char *temporary; /* NULL: it has no name yet */
 	const char *operation;
 };
 
@@ -33,6 +34,10 @@ tn_status tn_new_file_write_at(struct tn_new_file *file, uint64_t offset, const 
 tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error);
 /* Removes the temporary file and releases `file`. */
 void tn_new_file_abandon(struct tn_new_file *file);
+
+/* All of it in one call. */
+tn_status tn_new_file_save(const char *path, const void *data, size_t size, const char *operation,
+			   struct tn_error_info *error);
 
 /* Removes the temporary files in a folder that no process writes to now: those of processes that
  * were killed.  Returns how many. */
