@@ -63,16 +63,11 @@ backend_of()
 	esac
 }
 
-# finds CHECKS: with one of the seeds, the nth.  Threads collide by chance, less often on a busy
-# machine: they get more tries.  Nor may long cases be left out there.
+# finds CHECKS: with one of the seeds, the nth.  Long cases are not left out on a busy machine.
 finds()
 {
-	case $1 in
-	threads.*) tries=6 ;;
-	*) tries=3 ;;
-	esac
 	n=0
-	while [ $n -lt $tries ]; do
+	while [ $n -lt 3 ]; do
 		seed=$((${TENON_CONFORM_SEED:-0} + n))
 		n=$((n + 1))
 		if ! "$TENON_BUILD/tenon-conform" --seed=$seed --patience=600 --filter="$1" \
