@@ -25,7 +25,7 @@ found=${FAMILIES_FOUND:-$out.found}
 export FAMILIES_FOUND="$found"
 trap 'rm -f "$out" "$out.found"' EXIT
 
-step=48
+step=70
 ! is_whole || step=1
 [ -z "${1:-}" ] || step=1
 
