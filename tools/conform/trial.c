@@ -64,8 +64,8 @@ void trial_each(struct kit *kit, void (*run)(struct kit *kit, const struct trial
 
 /* ---- Planning --------------------------------------------------------------------------------*/
 
-/* Faults that need a value may need a long axis as well: each plan has none or one, and not the same
- * one in every dtype. */
+/* Faults that need a value may need a long axis as well: each plan has none or one, and not the
+ * same one in every dtype. */
 enum { MOST_STRETCHED = 10, STRETCH = 8 };
 
 void trial_plan(struct kit *kit, struct trial *t, const struct trial_slot *slot, tn_dtype dtype,
