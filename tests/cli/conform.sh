@@ -49,6 +49,9 @@ done
 run 0 --patience=0 --filter='sizes.map' cpu
 out_has ', with [0-9]* cases not tried;'
 run 1 --strict --patience=0 --filter='sizes.map' cpu
+run 0 --effort=1 --filter='sizes.map' cpu
+out_has ', with 1 % of the effort;'
+run 2 --effort=0 cpu
 TENON_CONFORM_SEED=12 run 0 --filter='sizes.map' cpu
 out_has ', seed 12$'
 

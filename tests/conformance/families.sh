@@ -8,9 +8,9 @@
 #	families.sh [all [PATTERN]]	every fault of the lines that match, several at once
 #	families.sh one LINE		that one, of a line without braces
 #
-# The kit draws its cases, and a narrow gate may lie between those of one seed.  So a fault counts as
-# found if one of three seeds finds it: TENON_CONFORM_SEED or 0, and the next two.  What needed more
-# than the first is said, and the last lines say how many did, and what none of them found.
+# The kit draws its cases, and a narrow gate may lie between those of one seed.  So a fault counts
+# as found if one of three seeds finds it: TENON_CONFORM_SEED or 0, and the next two.  What needed
+# more than the first is said, and the last lines say how many did, and what none of them found.
 set -u
 # shellcheck source=../skip.sh
 . "${TENON_SOURCE:?}/tests/skip.sh"
@@ -25,7 +25,7 @@ found=${FAMILIES_FOUND:-$out.found}
 export FAMILIES_FOUND="$found"
 trap 'rm -f "$out" "$out.found"' EXIT
 
-step=48
+step=70
 ! is_whole || step=1
 [ -z "${1:-}" ] || step=1
 
@@ -63,16 +63,11 @@ backend_of()
 	esac
 }
 
-# finds CHECKS: with one of the seeds, the nth.  Threads collide by chance, less often on a busy
-# machine: they get more tries.  Nor may long cases be left out there.
+# finds CHECKS: with one of the seeds, the nth.  Long cases are not left out on a busy machine.
 finds()
 {
-	case $1 in
-	threads.*) tries=6 ;;
-	*) tries=3 ;;
-	esac
 	n=0
-	while [ $n -lt $tries ]; do
+	while [ $n -lt 3 ]; do
 		seed=$((${TENON_CONFORM_SEED:-0} + n))
 		n=$((n + 1))
 		if ! "$TENON_BUILD/tenon-conform" --seed=$seed --patience=600 --filter="$1" \
@@ -110,8 +105,10 @@ TEXT
 summary()
 {
 	awk '{ counts[$1 > 1 ? 2 : $1]++ }
-		END { printf "%d faults: %d found by the first seed, %d by a later one, %d missed\n",
-			NR, counts[1], counts[2], counts[0] }' "$found"
+		END {
+			printf "%d faults: %d found by the first seed, ", NR, counts[1]
+			printf "%d by a later one, %d missed\n", counts[2], counts[0]
+		}' "$found"
 	sed -n 's/^0 /missed: /p' "$found"
 }
 

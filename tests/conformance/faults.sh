@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # The kit finds faults: the CPU backend with one fault planted at a time (tests/plugins/faulty)
-# fails the check for that fault, and without a fault passes all of these checks.  Every third of
+# fails the check for that fault, and without a fault passes all of these checks.  Every eighth of
 # these, unless all are wanted.
 set -u
 # shellcheck source=../skip.sh
@@ -19,7 +19,7 @@ trap 'rm -f "$out"' EXIT
 passed=' '
 failed=0
 n=0
-step=3
+step=8
 ! is_whole || step=1
 
 # conform FAULT CHECK: returns its status; the report is in $out.

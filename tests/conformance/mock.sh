@@ -4,21 +4,21 @@
 #
 # A device with deferred work, and all pairs of dtypes; then two of them.  Levels 2 to 4 run under a
 # plugin that lists the programs that they use: no more than tenon-conform(1) says.
-# shellcheck source=sizes_lib.sh
-. "$(dirname "$0")/sizes_lib.sh"
+# shellcheck source=effort_lib.sh
+. "$(dirname "$0")/effort_lib.sh"
 unset TENON_MOCK
 mock=$TENON_BUILD/plugins/mock/.libs/backend_mock.so
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 out=$dir/out
-sizes_left_out >"$dir/left"
 most=$(awk '/^At most [0-9]+ distinct programs/ { print $3 }' \
 	"${TENON_SOURCE:?}/man/tenon-conform.1")
 
 # level N FILE: it passes.
 level()
 {
-	"$TENON_BUILD/tenon-conform" --exclude="$dir/left" --level="$1" "$2" >"$out" || {
+	# shellcheck disable=SC2046
+	"$TENON_BUILD/tenon-conform" $(effort 2) --level="$1" "$2" >"$out" || {
 		cat "$out"
 		exit 1
 	}
@@ -42,8 +42,9 @@ done
 "$TENON_BUILD/tenon-conform" --mode=large --filter=dtypes.pairs "$mock" || exit
 : >"$out"
 for family in threads peer; do
-	TENON_MOCK=devices:2 "$TENON_BUILD/tenon-conform" --exclude="$dir/left" \
-		--filter="$family.*" "$mock" >>"$out" || {
+	# shellcheck disable=SC2046
+	TENON_MOCK=devices:2 "$TENON_BUILD/tenon-conform" $(effort 2) --filter="$family.*" \
+		"$mock" >>"$out" || {
 		cat "$out"
 		exit 1
 	}

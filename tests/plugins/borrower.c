@@ -65,10 +65,12 @@ static void multiply(const struct tn_matmul_args *args, int64_t batch)
 	uint32_t rank = args->c.rank;
 	for (int64_t i = 0; i < args->c.shape[rank - 2]; i++) {
 		for (int64_t j = 0; j < args->c.shape[rank - 1]; j++) {
+			const float *row = element(&args->a, batch, i, 0);
+			const float *column = element(&args->b, batch, 0, j);
 			float *c = element(&args->c, batch, i, j), sum = 0;
 			for (int64_t k = 0; k < args->a.shape[rank - 1]; k++)
-				sum += *element(&args->a, batch, i, k) *
-				       *element(&args->b, batch, k, j);
+				sum += row[k * args->a.strides[rank - 1]] *
+				       column[k * args->b.strides[rank - 2]];
 			*c = (float)args->alpha * sum +
 			     (args->beta == 0 ? 0 : (float)args->beta * *c);
 		}

@@ -417,6 +417,16 @@ static float load(const struct tn_operand *x, uint64_t batch, int64_t i, int64_t
 	return widened(bits);
 }
 
+/* A matrix as numbers, row by row; the caller frees. */
+static float *load_matrix(const struct tn_operand *x, uint64_t batch)
+{
+	const int64_t rows = x->shape[x->rank - 2], columns = x->shape[x->rank - 1];
+	float *all = malloc((size_t)(rows * columns + 1) * sizeof(*all));
+	for (int64_t i = 0; all && i < rows * columns; i++)
+		all[i] = load(x, batch, i / columns, i % columns);
+	return all;
+}
+
 static void store_element(const struct tn_operand *x, uint64_t batch, int64_t i, int64_t j,
 			  float value)
 {
@@ -444,8 +454,31 @@ static int shapes_match(const struct tn_matmul_args *own)
 	       own->a.shape[rank - 1] == own->b.shape[rank - 2];
 }
 
+static tn_status multiply(const struct tn_matmul_args *own, uint64_t batch)
+{
+	const int64_t m = own->c.shape[own->c.rank - 2], n = own->c.shape[own->c.rank - 1];
+	const int64_t k = own->a.shape[own->a.rank - 1];
+	float *a = load_matrix(&own->a, batch), *b = load_matrix(&own->b, batch);
+	for (int64_t e = 0; a && b && e < m * n; e++) {
+		const int64_t i = e / n, j = e % n;
+		float sum = 0;
+		for (int64_t l = 0; l < k; l++)
+			sum += a[i * k + l] * b[l * n + j];
+		sum *= (float)own->alpha;
+		if (own->beta != 0)
+			sum += (float)own->beta * load(&own->c, batch, i, j);
+		store_element(&own->c, batch, i, j, sum);
+	}
+	const int is_done = a && b;
+	free(a);
+	free(b);
+	return is_done ? TN_OK
+		       : tn_plugin_fail(own->call.error, TN_OUT_OF_MEMORY, "narrow", "a product");
+}
+
 static tn_status matmul(void *device, const struct tn_matmul_args *args)
 {
+	tn_status status = TN_OK;
 	struct tn_matmul_args own;
 	(void)device;
 	if (tn_plugin_take(&own, sizeof(own), args, TN_PLUGIN_COMPUTE_FLAGS, "matmul") ||
@@ -457,21 +490,10 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 		return tn_plugin_fail(own.call.error, TN_SHAPE, "matmul", "(m, k) (k, n) = (m, n)");
 	if (own.call.flags & TN_DRY_RUN)
 		return TN_OK;
-	const int64_t *m = &own.c.shape[own.c.rank - 2], k = own.a.shape[own.a.rank - 1];
 	const uint64_t n = tn_plugin_count(own.c.rank - 2, own.c.shape);
-	for (uint64_t batch = 0; batch < n; batch++) {
-		for (int64_t e = 0; e < m[0] * m[1]; e++) {
-			const int64_t i = e / m[1], j = e % m[1];
-			float sum = 0;
-			for (int64_t l = 0; l < k; l++)
-				sum += load(&own.a, batch, i, l) * load(&own.b, batch, l, j);
-			sum *= (float)own.alpha;
-			if (own.beta != 0)
-				sum += (float)own.beta * load(&own.c, batch, i, j);
-			store_element(&own.c, batch, i, j, sum);
-		}
-	}
-	return TN_OK;
+	for (uint64_t batch = 0; batch < n && !status; batch++)
+		status = multiply(&own, batch);
+	return status;
 }
 
 static const struct tn_compute_table compute_table = {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "program/cast.h"
+#include "sweep.h"
 
 enum { SENTINEL = 0xa5, GUARD = 64 };
 
@@ -371,6 +372,10 @@ int array_has(const struct array *array, size_t byte)
 double *array_numbers(const struct array *array)
 {
 	double *all = numbers(array->count);
+	if (!tn_is_complex(array->operand.dtype)) {
+		sweep_load(array, all);
+		return all;
+	}
 	for (uint64_t i = 0; i < array->count; i++)
 		all[i] = array_number(array, i);
 	return all;

@@ -121,14 +121,15 @@ static int is_pool(const char *line)
 	return !strncmp(line, "pool ", 5);
 }
 
-int cell_at(struct kit *kit, size_t i, struct cell *cell)
+int cell_next(struct kit *kit, size_t *line, struct cell *cell)
 {
 	char a[8], b[8], result[16];
 	int used = 0;
-	size_t n = 0;
-	while (n < N_LINES && (is_pool(lines[n]) || i-- > 0))
+	size_t n = *line;
+	while (n < N_LINES && is_pool(lines[n]))
 		n++;
-	if (n == N_LINES)
+	*line = n + 1;
+	if (n >= N_LINES)
 		return 0;
 	memset(cell, 0, sizeof(*cell));
 	if (sscanf(lines[n], "%23s %7s %7s %7s %15s %n", cell->operation, a, b, cell->pool, result,

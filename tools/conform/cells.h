@@ -27,8 +27,9 @@ struct cell {
 	struct values values;
 };
 
-/* Cell number i, from 0; 0 past the last one.  Ends the check if a line is malformed. */
-int cell_at(struct kit *kit, size_t i, struct cell *cell);
+/* The next cell, of which *line is 0 at first; 0 past the last one.  Ends the check if a line is
+ * malformed. */
+int cell_next(struct kit *kit, size_t *line, struct cell *cell);
 
 /* The named pool of that dtype. */
 void cell_pool(struct kit *kit, const char *name, tn_dtype dtype, struct values *pool);

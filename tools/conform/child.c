@@ -180,6 +180,7 @@ static void run_check(struct run *run, size_t index)
 	uint64_t from = printed_bytes();
 	memset(kit->tallies, 0, sizeof(kit->tallies));
 	kit->n_coverage = 0;
+	kit->effort_due = 0;
 	running = kit->check = run->results[index].check;
 	kit->slot = KIT_PROCESS;
 	kit->case_name[0] = '\0';

@@ -116,6 +116,8 @@ struct kit {
 	uint32_t index;    /* of the device */
 	uint64_t seed;     /* of random shapes and data */
 	double patience_s; /* after which a sweep leaves longer cases out */
+	double effort;     /* of sweeps and drawn cases, 1: as usual */
+	double effort_due; /* of the check's drawn cases */
 	struct tn_device_description description;
 	void *device;
 	struct tn_error_info error;
@@ -239,6 +241,12 @@ static inline uint64_t kit_random(struct kit *kit)
 double kit_uniform(struct kit *kit, double low, double high);
 /* Reseeds for variant n of a case. */
 void kit_vary(struct kit *kit, uint64_t n);
+/* Of the drawn cases of a check: is the next one among those that the effort is enough for? */
+int kit_takes(struct kit *kit);
+/* How many of n drawn values, or milliseconds, the effort is enough for: at least one. */
+unsigned kit_share(const struct kit *kit, unsigned n);
+/* Is the effort enough for a case of so many elements? */
+int kit_reaches(const struct kit *kit, uint64_t elements);
 
 /* ---- Arrays on the device (array.c) ----------------------------------------------------------*/
 

@@ -362,8 +362,8 @@ static void remark_unknown(struct kit *kit)
 static void run_group(struct kit *kit, enum group group)
 {
 	struct cell cell;
-	size_t n_run = 0;
-	for (size_t i = 0; cell_at(kit, i, &cell); i++) {
+	size_t line = 0, n_run = 0;
+	while (cell_next(kit, &line, &cell)) {
 		const struct operation *operation = operation_of(kit, &cell);
 		if (operation->group != group || is_mixed(operation, &cell))
 			continue;
@@ -379,8 +379,8 @@ static void run_group(struct kit *kit, enum group group)
 static void run_mixed(struct kit *kit, size_t step)
 {
 	struct cell cell;
-	size_t n_seen = 0;
-	for (size_t i = 0; cell_at(kit, i, &cell); i++) {
+	size_t line = 0, n_seen = 0;
+	while (cell_next(kit, &line, &cell)) {
 		const struct operation *operation = operation_of(kit, &cell);
 		if (is_mixed(operation, &cell) && n_seen++ % step == 0)
 			run_cell(kit, operation, &cell);

@@ -54,6 +54,7 @@ struct options {
 	uint32_t device;
 	unsigned timeout_s; /* of a check */
 	double patience_s;  /* of a sweep */
+	unsigned effort;    /* in percent */
 	int json;
 	int strict; /* fails if cases were not tried */
 	struct exclusion *exclusions;

@@ -99,6 +99,7 @@ static void prepare(struct instance *instance, const struct kit *like)
 	memset(instance, 0, sizeof(*instance));
 	instance->kit.check = like->check;
 	instance->kit.seed = like->seed;
+	instance->kit.effort = like->effort;
 	instance->kit.slot = like->slot;
 	memcpy(instance->kit.case_name, like->case_name, sizeof(like->case_name));
 	tn_error_reset(&instance->kit.error);

@@ -128,6 +128,25 @@ void kit_vary(struct kit *kit, uint64_t n)
 	kit->random = kit_random(kit);
 }
 
+int kit_takes(struct kit *kit)
+{
+	kit->effort_due += kit->effort;
+	if (kit->effort_due < 1)
+		return 0;
+	kit->effort_due = fmin(kit->effort_due - 1, 1);
+	return 1;
+}
+
+unsigned kit_share(const struct kit *kit, unsigned n)
+{
+	return kit->effort < 1 ? 1 + (unsigned)(kit->effort * (n - 1)) : n;
+}
+
+int kit_reaches(const struct kit *kit, uint64_t elements)
+{
+	return kit->effort >= 1 || (double)elements <= kit->effort * 0x1p24;
+}
+
 double kit_uniform(struct kit *kit, double low, double high)
 {
 	return low + (high - low) * (double)(kit_random(kit) >> 11) * 0x1p-53;

@@ -218,7 +218,7 @@ static void sweeps(struct kit *kit, const struct dtypes *d)
 	for (int i = 0; i < AXES * POWERS; i++) {
 		const int axis = i / POWERS, power = i % POWERS;
 		int64_t length[AXES] = {1, 3, 5, 7};
-		if (power < LOWEST || power > highest[axis])
+		if (power < LOWEST || power > highest[axis] || !kit_takes(kit))
 			continue;
 		length[axis] = (INT64_C(1) << power) + 1;
 		if (power < highest[axis])

@@ -337,7 +337,7 @@ void check_transfer_large(struct kit *kit)
 	for (int i = 0; i < 3; i++) {
 		size_t size = (mebibytes[i] << 20) + 5;
 		uint64_t buffer;
-		if (size > kit->description.max_alloc_bytes)
+		if (size > kit->description.max_alloc_bytes || !kit_reaches(kit, size))
 			continue;
 		kit_case(kit, TN_SLOT_UPLOAD, "upload and download: %zu bytes", size);
 		if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer))

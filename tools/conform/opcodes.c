@@ -262,12 +262,13 @@ static void make_operands(struct kit *kit, struct array *in, uint16_t op, int ar
 	int64_t combinations = 1;
 	for (int i = 0; i < arity; i++)
 		combinations *= (int64_t)n_listed(op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype);
-	int64_t count = combinations + N_RANDOM + N_EDGES;
+	const int64_t n_edges = kit_share(kit, N_EDGES);
+	const int64_t count = combinations + kit_share(kit, N_RANDOM) + n_edges;
 	for (int64_t i = 0, below = 1; i < arity; i++) {
 		tn_dtype own = op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype;
 		int64_t listed = (int64_t)n_listed(own);
 		array_make(kit, &in[i], INPUT, own, 1, &count, COMPACT);
-		for (int64_t e = 0; e < count - N_EDGES; e++) {
+		for (int64_t e = 0; e < count - n_edges; e++) {
 			uint64_t bits = e < combinations
 						? listed_bits(own, (size_t)(e / below % listed))
 						: random_bits(kit, own);
@@ -276,7 +277,7 @@ static void make_operands(struct kit *kit, struct array *in, uint16_t op, int ar
 		}
 		below *= listed;
 	}
-	for (int64_t e = count - N_EDGES; e < count; e++) {
+	for (int64_t e = count - n_edges; e < count; e++) {
 		uint64_t v[3];
 		edge_operands(kit, op, dtype, v);
 		for (int i = 0; i < arity; i++)

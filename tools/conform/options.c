@@ -104,7 +104,7 @@ static int take_backend_option(void *values, const char *text)
 
 /* Options that need conversion. */
 struct given {
-	uint64_t device, timeout;
+	uint64_t device, timeout, effort;
 	double patience;
 	uint32_t mode;
 	const char *exclude;
@@ -135,6 +135,8 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .count = &given->timeout, .lowest = 1, .highest = 86400},
 		{"patience", "SECONDS", "of a sweep, before it leaves cases out (20; large: 120)",
 		 .real = &given->patience, .lowest = 0, .highest = 86400},
+		{"effort", "PERCENT", "of sweeps and drawn cases (100)", .count = &given->effort,
+		 .lowest = 1, .highest = 1000},
 		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},
 		{"backend-option", "N=V", "as cuda.cudnn=auto; may be given again",
@@ -200,7 +202,7 @@ static int print_version(void)
 
 int options_read(struct options *options, int argc, char **argv)
 {
-	struct given given = {.patience = -1};
+	struct given given = {.patience = -1, .effort = 100};
 	*options = (struct options){.require = NO_LEVEL, .last_level = LEVELS - 1};
 	if (!default_seed(options))
 		return EXIT_USAGE;
@@ -209,6 +211,7 @@ int options_read(struct options *options, int argc, char **argv)
 		return status;
 	options->mode = given.list ? MODE_LIST : (enum mode)given.mode;
 	options->device = (uint32_t)given.device;
+	options->effort = (unsigned)given.effort;
 	options->timeout_s = given.timeout                 ? (unsigned)given.timeout
 			     : options->mode == MODE_LARGE ? 3600
 							   : 300;

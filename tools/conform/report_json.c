@@ -105,15 +105,16 @@ int report_json(const struct run *run)
 		json_array_append_new(levels, level_json(run, level));
 	for (size_t i = 0; i < run->n_results; i++)
 		json_array_append_new(checks, check_json(&run->results[i]));
-	whole = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, s:i, s:o, s:o}",
-			  "tenon_conform", PACKAGE_VERSION, "mode", "test", "backend",
-			  backend_json(run), "seed", json_integer((json_int_t)run->options->seed),
-			  "reached", level_or_null(level_reached(run)), "required",
-			  level_or_null(run->options->require), "executed",
-			  (json_int_t)run_executed(run), "failed", (json_int_t)run_failures(run),
-			  "not_tried", (json_int_t)run_not_tried(run), "timeout",
-			  (json_int_t)run->options->timeout_s, "seconds", run->seconds,
-			  "exit_status", run_exit_status(run), "levels", levels, "checks", checks);
+	whole = json_pack(
+		"{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:f, s:i, s:o, s:o}",
+		"tenon_conform", PACKAGE_VERSION, "mode", "test", "backend", backend_json(run),
+		"seed", json_integer((json_int_t)run->options->seed), "reached",
+		level_or_null(level_reached(run)), "required", level_or_null(run->options->require),
+		"executed", (json_int_t)run_executed(run), "failed", (json_int_t)run_failures(run),
+		"not_tried", (json_int_t)run_not_tried(run), "timeout",
+		(json_int_t)run->options->timeout_s, "effort", (json_int_t)run->options->effort,
+		"seconds", run->seconds, "exit_status", run_exit_status(run), "levels", levels,
+		"checks", checks);
 	done = whole && !json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	if (!done)
 		fputs("tenon-conform: the report could not be created\n", stderr);

@@ -29,6 +29,8 @@ static void print_again(const struct run *run, const struct check *during)
 	       during->id);
 	if (options->mode == MODE_LARGE)
 		printf(" --mode=large");
+	if (options->effort != 100)
+		printf(" --effort=%u", options->effort);
 	if (options->device)
 		printf(" --device=%u", options->device);
 	for (size_t i = 0; i < options->n_given; i++)
@@ -160,6 +162,8 @@ static void print_conclusion(const struct run *run)
 		print_missing(run);
 	if (run_not_tried(run))
 		printf(", with %u cases not tried", run_not_tried(run));
+	if (run->options->effort != 100)
+		printf(", with %u %% of the effort", run->options->effort);
 	if (run->options->require > reached)
 		printf(", and L%d is required", run->options->require);
 	printf("; %u cases, %u checks failed", run_executed(run), run_failures(run));

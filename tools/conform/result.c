@@ -197,6 +197,7 @@ static int share_kit(struct run *run, const struct options *options)
 	run->kit->n_given = options->n_given;
 	run->kit->seed = options->seed;
 	run->kit->patience_s = options->patience_s;
+	run->kit->effort = options->effort / 100.0;
 	return 1;
 }
 

@@ -220,12 +220,13 @@ static void halve(struct budget *budget)
 /* Until all cases are within the totals: first those that there are more of. */
 static void shrink(struct plan *plan, const struct totals *totals)
 {
-	while (is_above(plan, sweep_some, totals->some)) {
+	const double effort = plan->kit->effort;
+	while (is_above(plan, sweep_some, effort * totals->some)) {
 		halve(&plan->others);
 		if (plan->others.work < plan->longest.work / 32)
 			halve(&plan->longest);
 	}
-	while (is_above(plan, sweep_every, totals->every))
+	while (is_above(plan, sweep_every, effort * totals->every))
 		plan->every.work /= 2;
 }
 
@@ -268,7 +269,7 @@ void sweep_form(struct kit *kit, const struct sweep *sweep, struct sweep_cover *
 	begin(&plan, 1);
 	sweep_some(&plan);
 	sweep_every(&plan);
-	sweep_crowds(&plan, totals->crowds);
+	sweep_crowds(&plan, kit->effort * totals->crowds);
 	if (plan.left_out)
 		kit_not_tried(kit, plan.left_out,
 			      "%u longer cases of %s, which is slow: %g seconds", plan.left_out,

@@ -23,7 +23,7 @@ struct crowds {
 	struct budget budget; /* of a case */
 	tn_dtype dtype;
 	uint32_t n, axes[SWEEP_AXES]; /* those that can be long */
-	uint64_t n_drawn;
+	uint64_t random, n_drawn;
 	struct sweep_cover *cover;
 };
 
@@ -80,7 +80,7 @@ static unsigned visit(struct crowds *crowds, const struct crowd *crowd, int adds
 
 static uint64_t draw(struct crowds *crowds, uint64_t n)
 {
-	return sweep_random(crowds->plan->kit, crowds->plan->sweep, 5000, crowds->n_drawn++) % n;
+	return sweep_random_of(crowds->random, crowds->n_drawn++) % n;
 }
 
 /* Gives an axis that level, or what it has at most: that is its highest level. */
@@ -232,7 +232,9 @@ static void run_sets(struct crowds *crowds, struct sweep_cover *cover, double to
  * for each.  Few axes have few combinations. */
 static void run_dtype(struct plan *plan, struct sweep_cover *cover, double total)
 {
-	struct crowds crowds = {.plan = plan, .dtype = plan_next_dtype(plan)};
+	struct crowds crowds = {.plan = plan,
+				.dtype = plan_next_dtype(plan),
+				.random = sweep_random_state(plan->kit, plan->sweep, 5000)};
 	struct sweep_cover *own = sweep_cover_new(plan->kit);
 	find_axes(&crowds);
 	const double triples = crowds.n * (crowds.n - 1.0) * (crowds.n - 2.0) / 6;

@@ -21,13 +21,22 @@ static uint64_t add(uint64_t state, uint64_t value)
 	return mix(state + 0x9e3779b97f4a7c15 * (value + 1));
 }
 
-/* Depends on the seed, the sweep and two numbers alone. */
-uint64_t sweep_random(const struct kit *kit, const struct sweep *sweep, uint64_t a, uint64_t b)
+uint64_t sweep_random_state(const struct kit *kit, const struct sweep *sweep, uint64_t a)
 {
 	uint64_t state = add(kit->seed, (uint64_t)sweep->slot);
 	for (const char *c = sweep->name; *c; c++)
 		state = add(state, (unsigned char)*c);
-	return add(add(state, a), b);
+	return add(state, a);
+}
+
+uint64_t sweep_random_of(uint64_t state, uint64_t b)
+{
+	return add(state, b);
+}
+
+uint64_t sweep_random(const struct kit *kit, const struct sweep *sweep, uint64_t a, uint64_t b)
+{
+	return sweep_random_of(sweep_random_state(kit, sweep, a), b);
 }
 
 static uint64_t draw_of_case(const struct kit *kit, const struct sweep *sweep, tn_dtype dtype,

@@ -35,6 +35,9 @@ struct plan {
 
 /* A random number that depends on the seed, the sweep and two numbers alone (sweep_draw.c). */
 uint64_t sweep_random(const struct kit *kit, const struct sweep *sweep, uint64_t a, uint64_t b);
+/* The same, for many b: that of b is sweep_random_of(sweep_random_state(kit, sweep, a), b). */
+uint64_t sweep_random_state(const struct kit *kit, const struct sweep *sweep, uint64_t a);
+uint64_t sweep_random_of(uint64_t state, uint64_t b);
 
 /* From here on longer cases are left out after the kit's patience. */
 void plan_begin(struct plan *plan);

@@ -58,7 +58,7 @@ static double milliseconds(void)
 static void stress(struct worker *worker)
 {
 	struct kit *kit = &worker->instance.kit;
-	const double begin = milliseconds();
+	const double begin = milliseconds(), lasts = kit_share(kit, LASTS_MS);
 	struct first *all = calloc(SLOTS, sizeof(*all));
 	int n = 0;
 	if (!all)
@@ -67,7 +67,7 @@ static void stress(struct worker *worker)
 		make_first(kit, &all[n++], TN_SLOT_COUNT);
 	for (int slot = sample_next(kit, -1); slot >= 0 && n < SLOTS; slot = sample_next(kit, slot))
 		make_first(kit, &all[n++], slot);
-	for (int round = 0; round < LEAST_ROUNDS || milliseconds() - begin < LASTS_MS; round++) {
+	for (int round = 0; round < LEAST_ROUNDS || milliseconds() - begin < lasts; round++) {
 		for (int i = 0; i < n; i++) {
 			int slot = all[i].sample.slot;
 			kit_case(kit, slot, "%s: in several threads", tn_slots[slot].name);
@@ -107,7 +107,8 @@ static void run_sizes(struct worker *worker)
 				lengths[a] = sweep->axes[a].base;
 			lengths[rows[i].axis] = (INT64_C(1) << (FIRST + turn / 2)) + 1;
 			pthread_barrier_wait(worker->ready);
-			if (tn_backend_has(kit->backend, (enum tn_slot)sweep->slot) &&
+			if (kit_reaches(kit, (uint64_t)sweep->work(lengths)) &&
+			    tn_backend_has(kit->backend, (enum tn_slot)sweep->slot) &&
 			    kit_claims_storage(kit, dtype) && sweep->claims(kit, dtype))
 				sweep->run(kit, sweep, dtype, lengths);
 		}
@@ -182,6 +183,7 @@ static void share(const struct kit *kit, struct worker *worker)
 	worker->shares = 1;
 	own->check = kit->check;
 	own->seed = kit->seed;
+	own->effort = kit->effort;
 	own->slot = kit->slot;
 	memcpy(own->case_name, kit->case_name, sizeof(own->case_name));
 }

@@ -64,6 +64,10 @@ void trial_each(struct kit *kit, void (*run)(struct kit *kit, const struct trial
 
 /* ---- Planning --------------------------------------------------------------------------------*/
 
+/* Faults that need a value may need a long axis as well: each plan has none or one, and not the
+ * same one in every dtype. */
+enum { MOST_STRETCHED = 10, STRETCH = 8 };
+
 void trial_plan(struct kit *kit, struct trial *t, const struct trial_slot *slot, tn_dtype dtype,
 		int accumulates, uint64_t number)
 {
@@ -78,6 +82,7 @@ void trial_plan(struct kit *kit, struct trial *t, const struct trial_slot *slot,
 	t->args_size = tn_slots[slot->slot].args_size;
 	t->args.call.struct_size = (uint32_t)t->args_size;
 	t->args.call.flags = accumulates ? TN_ACCUMULATE : 0;
+	t->stretched = ((unsigned)kit_random(kit) + (unsigned)dtype) % MOST_STRETCHED;
 	slot->plan(t);
 }
 
@@ -100,6 +105,8 @@ struct trial_operand *trial_operand(struct trial *t, const char *name, size_t pl
 
 int64_t trial_length(struct trial *t, int64_t most)
 {
+	if (t->n_lengths++ == t->stretched)
+		return STRETCH * most - (int64_t)(kit_random(t->kit) % (uint64_t)most);
 	if (most < 2 || kit_random(t->kit) % 8 == 0)
 		return 1;
 	return 2 + (int64_t)(kit_random(t->kit) % (uint64_t)(most - 1));

@@ -74,6 +74,7 @@ struct trial {
 	char text[80];   /* lengths and settings, for the case's name */
 	struct trial_operand operand[TRIAL_OPERANDS];
 	unsigned n;
+	unsigned n_lengths, stretched; /* drawn so far, and which is long */
 	union call_args args;
 	size_t args_size;
 	struct tn_operand inputs[2];
@@ -127,7 +128,7 @@ void trial_agree(const struct trial *t, const struct trial *twin);
 /* Adds an operand; its values are in [-1, 1], those of an integer dtype in [-9, 9]. */
 struct trial_operand *trial_operand(struct trial *t, const char *name, size_t place, enum role role,
 				    tn_dtype dtype, uint32_t rank, const int64_t *shape);
-/* A length, of 1 to `most`; 1 is rare. */
+/* A length, of 1 to `most`; 1 is rare.  One of a plan, if that, is some times as long. */
 int64_t trial_length(struct trial *t, int64_t most);
 
 /* Room for the expected numbers of an output, and for its tolerances. */

@@ -138,7 +138,7 @@ static void draw_axis(struct trial *t, int axis, int64_t *kernel, int64_t *lengt
 	a->dilation[axis] = 1 + (int64_t)(kit_random(t->kit) % 4 == 0);
 	a->padding[axis] = (int64_t)(kit_random(t->kit) % 2);
 	a->padding[axis + 2] = (int64_t)(kit_random(t->kit) % 2);
-	*length = a->dilation[axis] * (*kernel - 1) + 1 + (int64_t)(kit_random(t->kit) % 5);
+	*length = a->dilation[axis] * (*kernel - 1) + trial_length(t, 5);
 	*windows = (*length + a->padding[axis] + a->padding[axis + 2] -
 		    a->dilation[axis] * (*kernel - 1) - 1) /
 			   a->stride[axis] +
@@ -319,7 +319,7 @@ static void plan_pool2d(struct trial *t)
 		for (int side = 0; side < 2; side++)
 			a->padding[axis + 2 * side] =
 				(int64_t)(kit_random(t->kit) % (uint64_t)(a->kernel[axis] / 2 + 1));
-		l[P_H + axis] = a->kernel[axis] + (int64_t)(kit_random(t->kit) % 5);
+		l[P_H + axis] = a->kernel[axis] - 1 + trial_length(t, 5);
 		l[P_P + axis] = (l[P_H + axis] + a->padding[axis] + a->padding[axis + 2] -
 				 a->kernel[axis]) /
 					a->stride[axis] +

@@ -156,6 +156,8 @@ static void tries(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype
 	const enum share share = (enum share)(turn % SHARES);
 	const uint64_t number = ((uint64_t)operand * N_VALUES + (uint64_t)value) * TURNS + turn;
 	struct trial t;
+	if (!kit_takes(kit))
+		return;
 	trial_plan(kit, &t, slot, dtype, accumulates, number);
 	if (operand < t.n && is_possible(&t, &t.operand[operand], value)) {
 		snprintf(kit->case_name, sizeof(kit->case_name), "%s of %s: %s, %s %s%s, %s",
@@ -177,6 +179,8 @@ static void tries_all(struct kit *kit, const struct trial_slot *slot, tn_dtype d
 		      int accumulates, uint64_t number)
 {
 	struct trial t;
+	if (!kit_takes(kit))
+		return;
 	trial_plan(kit, &t, slot, dtype, accumulates, number);
 	snprintf(kit->case_name, sizeof(kit->case_name), "%s of %s: all values, number %llu%s, %s",
 		 tn_slots[t.slot].name, tn_dtype_name(dtype), (unsigned long long)number,

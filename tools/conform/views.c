@@ -94,7 +94,7 @@ static void compares(struct kit *kit, const struct trial_slot *slot, tn_dtype dt
 	const enum others others = (enum others)(turn % MODES);
 	enum view views[TRIAL_OPERANDS];
 	struct trial t;
-	if (!plans(kit, &t, slot, dtype, accumulates, operand, view, turn))
+	if (!kit_takes(kit) || !plans(kit, &t, slot, dtype, accumulates, operand, view, turn))
 		return;
 	name_case(&t, operand, view, others);
 	choose_views(&t, operand, view, others, views);

@@ -209,18 +209,17 @@ static void wrap(struct family_call *call, struct tn_operand *operand, const cha
 	}
 }
 
-/* It waits between staging and the call, so that calls of two threads meet wherever the kit makes
- * them at once, and not only where the scheduler happens to let them. */
+/* The call waits a moment, so that another thread's meets it on a busy machine too. */
 static void stage(struct family_call *call, struct tn_operand *operand, const char *value)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
 	static char staged[16 << 20] __attribute__((aligned(256)));
 	const size_t bytes = (size_t)operand_count(operand) * tn_dtype_size(operand->dtype);
 	(void)call;
-	if (bytes <= strtoull(value, NULL, 10) && bytes <= sizeof(staged)) {
-		move_to(operand, staged);
-		nanosleep(&moment, NULL);
-	}
+	if (bytes > strtoull(value, NULL, 10) || bytes > sizeof(staged))
+		return;
+	move_to(operand, staged);
+	nanosleep(&moment, NULL);
 }
 
 static void overread(struct family_call *call, struct tn_operand *operand, const char *value)
