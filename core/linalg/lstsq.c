@@ -89,6 +89,8 @@ tn_array *tn_pinv(const tn_array *a, double rtol)
 static tn_array *count_values(const tn_array *s, double rtol)
 {
 	const int last = -1;
+	if (!s)
+		return NULL;
 	tn_array *above = s->shape[s->rank - 1]
 				  ? with_largest("z = i64(s > rtol * largest)", s, rtol)
 				  : tn_astype(s, TN_I64);
@@ -102,7 +104,7 @@ tn_array *tn_matrix_rank(const tn_array *a, double rtol)
 	    tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *s = tn_svdvals(tn_array_untracked("matrix_rank", a));
-	return tn_scope_end(runtime->context, s ? count_values(s, tolerance_of(a, rtol)) : NULL);
+	return tn_scope_end(runtime->context, count_values(s, tolerance_of(a, rtol)));
 }
 
 /* ---- Least squares ---------------------------------------------------------------------------*/
