@@ -323,7 +323,9 @@ tn_status cpu_linalg_run(void *device, const struct tn_linalg_args *args, const 
 		return status;
 	if (f.bytes && f.args.call.workspace->size / f.bytes < f.lanes)
 		f.lanes = f.args.call.workspace->size / f.bytes;
-	if (cost_of(&f) >= LARGE && threads > 1 && f.args.a.shape[0] < threads) {
+	/* Whether nobody else is in OpenBLAS is chance, and so would be the last bits. */
+	const int may_be_alone = !(f.args.call.flags & TN_DETERMINISTIC);
+	if (may_be_alone && cost_of(&f) >= LARGE && threads > 1 && f.args.a.shape[0] < threads) {
 		run_alone(&f, threads);
 		return TN_OK;
 	}
