@@ -134,6 +134,17 @@ static tn_status check_list(const struct factoring *f, const char *name,
 						 shape);
 }
 
+static tn_status check_flags(const struct tn_linalg_args *args, const char *operation)
+{
+	if (args->upper <= 1 && args->unit <= 1 && args->vectors <= 1 &&
+	    args->transpose <= TN_TRANSPOSE_CONJUGATE)
+		return TN_OK;
+	return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, operation,
+				 "upper, unit, vectors, transpose: expected 0 or 1, and 0 to 2, "
+				 "found %u, %u, %u, %u",
+				 args->upper, args->unit, args->vectors, args->transpose);
+}
+
 static tn_status check_a(struct factoring *f, int is_square)
 {
 	const struct tn_operand *a = &f->args.a;
@@ -276,6 +287,8 @@ tn_status tn_reference_factor(void *device, const struct tn_linalg_args *theirs,
 {
 	struct factoring f = {.operation = operation, .device = device};
 	tn_status status = tn_reference_take(&f.args, sizeof(f.args), theirs, 0, operation);
+	if (!status)
+		status = check_flags(&f.args, operation);
 	if (!status)
 		status = check_a(&f, is_square);
 	if (!status)

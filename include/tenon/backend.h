@@ -1037,7 +1037,8 @@ struct tn_scan_table {
  *
  * TN_SHAPE: shapes do not match.  TN_UNSUPPORTED: another dtype, layout or combination of outputs,
  * or a library that the backend needs for it is missing.  TN_LIMIT: a length, or the workspace, is
- * more than the library's integers count. */
+ * more than the library's integers count.  TN_INVALID_ARGUMENT: a flag is not 0 or 1, or there is
+ * no such transpose. */
 enum { TN_TRANSPOSE_NONE = 0, TN_TRANSPOSE = 1, TN_TRANSPOSE_CONJUGATE = 2 };
 
 struct tn_linalg_args {

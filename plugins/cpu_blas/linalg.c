@@ -139,7 +139,11 @@ static tn_status check_lists(const struct factoring *f, tn_dtype values)
 
 static tn_status check(struct factoring *f)
 {
+	const struct tn_linalg_args *args = &f->args;
 	tn_status status = check_a(f);
+	if (!status && (args->upper > 1 || args->unit > 1 || args->vectors > 1 ||
+			args->transpose > TN_TRANSPOSE_CONJUGATE))
+		status = refuse(f, TN_INVALID_ARGUMENT, "a flag is out of range");
 	if (status)
 		return status;
 	const tn_dtype dtype = f->args.a.dtype;

@@ -112,6 +112,7 @@ const struct check level2_checks[] = {
 	 check_linalg_factors},
 	{"linalg.failures", 2, "a matrix that has no factors says so, and no other one does",
 	 check_linalg_failures},
+	{"linalg.refused", 2, "a factorisation of wrong operands is refused", check_linalg_refused},
 	{"sizes.map", 2, "map runs over arrays of all sizes, to the last element", check_sizes_map},
 	{"sizes.reduce", 2,
 	 "reduce is exact for any number of kept and reduced elements, and repeats its bits",

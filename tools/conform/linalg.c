@@ -515,3 +515,63 @@ void check_linalg_failures(struct kit *kit)
 			one_fails(kit, slot, TN_F64, NAN, 1);
 	}
 }
+
+/* ---- What is refused -------------------------------------------------------------------------*/
+
+static void is_refused(struct factors *f, const struct tn_linalg_args *wrong, tn_status status,
+		       const char *what)
+{
+	struct tn_linalg_args args = *wrong;
+	struct array *all[8];
+	for (size_t i = 0; i < f->n_arrays; i++)
+		all[i] = &f->arrays[i];
+	args.call = (struct tn_call)CALL(struct tn_linalg_args);
+	kit_case(f->kit, f->slot, "%s: %s", tn_slots[f->slot].name, what);
+	kit_run_refused(f->kit, &args, all, f->n_arrays, status);
+}
+
+static void wrong_operands_are_refused(struct kit *kit, int slot)
+{
+	struct factors f = {.kit = kit, .slot = slot, .dtype = TN_F32, .m = 3, .n = 3, .k = 3};
+	kit_case(kit, slot, "%s: operands", tn_slots[slot].name);
+	make(&f);
+	struct tn_linalg_args args = f.args;
+	args.a.dtype = TN_I32;
+	is_refused(&f, &args, TN_UNSUPPORTED, "a matrix of i32");
+	args = f.args;
+	args.a.strides[1] = 3;
+	args.a.strides[2] = 1;
+	is_refused(&f, &args, TN_UNSUPPORTED, "a row-major matrix");
+	args = f.args;
+	args.a.rank = 2;
+	is_refused(&f, &args, TN_SHAPE, "a matrix without a batch");
+	args = f.args;
+	args.transpose = 3;
+	is_refused(&f, &args, TN_INVALID_ARGUMENT, "transpose 3");
+	args = f.args;
+	args.upper = 2;
+	is_refused(&f, &args, TN_INVALID_ARGUMENT, "a flag of 2");
+	args = f.args;
+	args.b.shape[1] = 2;
+	if (args.b.dtype)
+		is_refused(&f, &args, TN_SHAPE, "a right side with too few rows");
+	args = f.args;
+	args.values.shape[1] = 2;
+	if (args.values.dtype)
+		is_refused(&f, &args, TN_SHAPE, "too few values");
+	args = f.args;
+	args.u.shape[1] = 2;
+	if (args.u.dtype)
+		is_refused(&f, &args, TN_SHAPE, "vectors that are too short");
+	end(&f);
+}
+
+void check_linalg_refused(struct kit *kit)
+{
+	if (has_none(kit))
+		return;
+	for (int slot = TN_SLOT_CHOLESKY; slot <= TN_SLOT_EIG; slot++) {
+		if (tn_backend_has(kit->backend, (enum tn_slot)slot))
+			wrong_operands_are_refused(kit, slot);
+	}
+}

@@ -159,6 +159,7 @@ void check_sort_refused(struct kit *kit);
 /* linalg.c */
 void check_linalg_factors(struct kit *kit);
 void check_linalg_failures(struct kit *kit);
+void check_linalg_refused(struct kit *kit);
 
 /* scan.c */
 void check_scan_sums(struct kit *kit);
