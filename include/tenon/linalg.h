@@ -120,8 +120,8 @@ TN_API tn_array *tn_matrix_norm(const tn_array *a, uint32_t order, int keepdims)
  * In all others infinities and NaN spread through the formulas.  All have also: TN_SHAPE: too few
  * axes, not square, or shapes that do not fit.  TN_DTYPE: f16 or bf16.
  *
- * Gradients are those of the formulas where these are differentiable; lu, eig and eigvals have none
- * (TN_STATE), nor have vectors beyond the k-th (TN_UNSUPPORTED).  Those of eigenvectors and
+ * Gradients are those of the formulas where these are differentiable; lu has none (TN_STATE), nor
+ * have vectors beyond the k-th (TN_UNSUPPORTED).  Those of eigenvectors and
  * singular vectors are infinite or NaN where two values are equal, those of singular vectors also
  * where one is 0; those of the values are not.  The gradients of det and slogdet need the inverse
  * (TN_SINGULAR).
