@@ -121,10 +121,10 @@ TN_API tn_array *tn_matrix_norm(const tn_array *a, uint32_t order, int keepdims)
  * axes, not square, or shapes that do not fit.  TN_DTYPE: f16 or bf16.
  *
  * Gradients are those of the formulas where these are differentiable; lu has none (TN_STATE), nor
- * have vectors beyond the k-th (TN_UNSUPPORTED).  Those of eigenvectors and
- * singular vectors are infinite or NaN where two values are equal, those of singular vectors also
- * where one is 0; those of the values are not.  The gradients of det and slogdet need the inverse
- * (TN_SINGULAR).
+ * have vectors beyond the k-th (TN_UNSUPPORTED).  Those of eigenvectors and singular vectors are
+ * infinite or NaN where two values are equal, those of singular vectors also where one is 0; those
+ * of the values are not.  The gradients of det and slogdet need the inverse of a, those of eig and
+ * eigvals that of v (TN_SINGULAR).
  */
 
 /* The lower triangular L, L L^H = a, or with `upper` L^H; of a Hermitian a, of which that triangle
