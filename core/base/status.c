@@ -37,6 +37,8 @@ static const struct {
 	{TN_TIMED_OUT, "TIMED_OUT", "another rank did not come in time"},
 	{TN_NOT_FINITE, "NOT_FINITE", "a number that must be finite is not"},
 	{TN_NOT_EQUAL, "NOT_EQUAL", "what must be equal is not"},
+	{TN_SINGULAR, "SINGULAR",
+	 "a matrix is singular or not positive definite, or does not converge"},
 	{TN_NO_PLUGIN, "NO_PLUGIN", "no plugin file of that name in the search path"},
 	{TN_BAD_PLUGIN, "BAD_PLUGIN", "the file is not a usable plugin"},
 	{TN_ABI_MISMATCH, "ABI_MISMATCH", "built for another version of the backend interface"},

@@ -67,7 +67,8 @@ struct tn_device {
 	void *handle;                             /* NULL until opened */
 	int host_memory;
 	int synchronous; /* work is done when an entry returns */
-	uint64_t asks;   /* bit s: slot s has needed workspace, so a dry run precedes its calls */
+	/* Of slot s: it has needed workspace, so a dry run precedes its calls. */
+	unsigned char asks[TN_SLOT_COUNT];
 	uint64_t fork_generation;
 	tn_status lost; /* TN_OK, or TN_DEVICE_LOST permanently */
 	struct tn_pool *pool;

@@ -124,7 +124,7 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 	if (!asks && !block.size) /* the call without workspace was refused */
 		return TN_UNSUPPORTED;
 	if (!asks)
-		device->asks |= UINT64_C(1) << route->slot;
+		device->asks[route->slot] = 1;
 	route->call->workspace = block.size ? &workspace : NULL;
 	route->call->error = &runtime->report;
 	runtime->report.status = TN_OK;
@@ -148,9 +148,8 @@ static inline __attribute__((always_inline)) tn_status call_slot(struct tn_route
 								 struct tn_device *device)
 {
 	const struct tn_slot_facts *facts = &tn_slots[route->slot];
-	const uint64_t bit = UINT64_C(1) << route->slot;
 	struct tn_error_info *report = &route->runtime->report;
-	int asks = facts->asks || (device->asks & bit);
+	int asks = facts->asks || device->asks[route->slot];
 	tn_status status = TN_UNSUPPORTED;
 	if (!tn_backend_has(device->backend, (enum tn_slot)route->slot))
 		return TN_UNSUPPORTED;

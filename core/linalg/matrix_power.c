@@ -60,8 +60,8 @@ static tn_array *identities(const tn_array *a)
 	return tn_copy(tn_broadcast_to(one, a->rank, a->shape));
 }
 
-/* a^n for n >= 1: the product of those squares of squares whose bits n has. */
-static const tn_array *positive_power(const tn_array *a, int64_t n)
+/* a^n for n >= 1: the product of those squares of squares whose bits n has.  NULL for NULL. */
+static const tn_array *positive_power(const tn_array *a, uint64_t n)
 {
 	const tn_array *square = a, *power = NULL;
 	while (square) {
@@ -80,16 +80,11 @@ tn_array *tn_matrix_power(const tn_array *a, int64_t n)
 	struct tn_runtime *runtime = tn_begin(1, &a, "matrix_power");
 	if (!runtime || check_square(a))
 		return NULL;
-	if (n < 0) {
-		tn_runtime_fail(runtime, TN_UNSUPPORTED, "matrix_power",
-				"n: expected 0 or more, found %" PRId64
-				": there is no inverse of matrices yet",
-				n);
-		return NULL;
-	}
 	if (tn_scope_begin(runtime->context))
 		return NULL;
-	const tn_array *power = n ? positive_power(a, n) : identities(a);
+	const tn_array *base = n < 0 ? tn_inv(a) : a;
+	const tn_array *power =
+		n ? positive_power(base, n < 0 ? -(uint64_t)n : (uint64_t)n) : identities(a);
 	return tn_scope_end(runtime->context, tn_array_const_cast(power));
 }
 

@@ -225,16 +225,15 @@ static tn_array *extreme_sum(const tn_array *a, int axis, double extreme, int ke
 		    : NULL;
 }
 
-/* Where norms of singular values will be computed. */
+/* The largest, the smallest, or the sum. */
 static tn_array *norm_of_singular_values(const tn_array *a, uint32_t order, int keepdims)
 {
-	(void)keepdims;
-	tn_runtime_fail(a->runtime, TN_UNSUPPORTED, "matrix_norm",
-			"order: %s needs singular values, which are not there yet",
-			order == TN_NORM_NUC ? "TN_NORM_NUC"
-			: order == TN_NORM_2 ? "TN_NORM_2"
-					     : "TN_NORM_MINUS_2");
-	return NULL;
+	const int last = -1;
+	const tn_array *s = tn_svdvals(a);
+	tn_array *norm = order == TN_NORM_NUC ? tn_sum(s, 1, &last, keepdims)
+			 : order == TN_NORM_2 ? tn_max(s, 1, &last, keepdims)
+					      : tn_min(s, 1, &last, keepdims);
+	return keepdims ? tn_expand_dims(norm, -1) : norm;
 }
 
 static tn_array *matrix_norm(const tn_array *a, uint32_t order, int keepdims)

@@ -82,6 +82,14 @@ enum tn_slot {
 	TN_SLOT_STREAM_IMPORT,
 	TN_SLOT_STREAM_RELEASE,
 	TN_SLOT_STREAM_EXPORT,
+	TN_SLOT_CHOLESKY,
+	TN_SLOT_LU,
+	TN_SLOT_SOLVE,
+	TN_SLOT_SOLVE_TRIANGULAR,
+	TN_SLOT_QR,
+	TN_SLOT_EIGH,
+	TN_SLOT_SVD,
+	TN_SLOT_EIG,
 	TN_SLOT_COUNT,
 };
 
@@ -110,6 +118,7 @@ struct tn_backend {
 	struct tn_scan_table scan;
 	struct tn_import_table import;
 	struct tn_native_table vendor;
+	struct tn_linalg_table linalg;
 };
 
 /* Counts and describes the devices of a backend that waits for it.  A failure is in its row, which

@@ -96,6 +96,12 @@ static tn_status call_attention(const void *entry, void *device, const struct tn
 	return (*attention)(device, (const struct tn_attention_args *)(const void *)args);
 }
 
+static tn_status call_linalg(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *factor)(void *, const struct tn_linalg_args *) = entry;
+	return (*factor)(device, (const struct tn_linalg_args *)(const void *)args);
+}
+
 /* ---- Operands --------------------------------------------------------------------------------*/
 
 static const struct tn_slot_operand of_matmul[] = {
@@ -224,6 +230,49 @@ static const struct tn_slot_operand of_attention_backward[] = {
 	{offsetof(struct tn_attention_args, dq), TN_ACCUMULATES},
 	{offsetof(struct tn_attention_args, dk), TN_ACCUMULATES},
 	{offsetof(struct tn_attention_args, dv), TN_ACCUMULATES},
+	{0, 0}};
+
+static const struct tn_slot_operand of_cholesky[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, info), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_lu[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, pivots), TN_WRITES},
+	{offsetof(struct tn_linalg_args, permutation), TN_WRITES},
+	{offsetof(struct tn_linalg_args, info), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_solve[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, b), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, info), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_solve_triangular[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS},
+	{offsetof(struct tn_linalg_args, b), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, info), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_qr[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, u), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_eigh[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, values), TN_WRITES},
+	{offsetof(struct tn_linalg_args, info), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_svd[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, u), TN_WRITES},
+	{offsetof(struct tn_linalg_args, v), TN_WRITES},
+	{offsetof(struct tn_linalg_args, values), TN_WRITES},
+	{offsetof(struct tn_linalg_args, info), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_eig[] = {
+	{offsetof(struct tn_linalg_args, a), TN_READS | TN_WRITES},
+	{offsetof(struct tn_linalg_args, v), TN_WRITES},
+	{offsetof(struct tn_linalg_args, values), TN_WRITES},
+	{offsetof(struct tn_linalg_args, info), TN_WRITES},
 	{0, 0}};
 
 /* ---- The rows --------------------------------------------------------------------------------*/
@@ -467,6 +516,54 @@ const struct tn_slot_facts tn_slots[TN_SLOT_COUNT] = {
 					.call = call_attention,
 					.args_size = sizeof(struct tn_attention_args),
 					.operands = of_attention_backward},
+	[TN_SLOT_CHOLESKY] = {.name = "cholesky",
+			      .entry = offsetof(struct tn_backend, linalg.cholesky),
+			      .call = call_linalg,
+			      .args_size = sizeof(struct tn_linalg_args),
+			      .operands = of_cholesky,
+			      .asks = 1},
+	[TN_SLOT_LU] = {.name = "lu",
+			.entry = offsetof(struct tn_backend, linalg.lu),
+			.call = call_linalg,
+			.args_size = sizeof(struct tn_linalg_args),
+			.operands = of_lu,
+			.asks = 1},
+	[TN_SLOT_SOLVE] = {.name = "solve",
+			   .entry = offsetof(struct tn_backend, linalg.solve),
+			   .call = call_linalg,
+			   .args_size = sizeof(struct tn_linalg_args),
+			   .operands = of_solve,
+			   .asks = 1},
+	[TN_SLOT_SOLVE_TRIANGULAR] = {.name = "solve_triangular",
+				      .entry = offsetof(struct tn_backend, linalg.solve_triangular),
+				      .call = call_linalg,
+				      .args_size = sizeof(struct tn_linalg_args),
+				      .operands = of_solve_triangular,
+				      .asks = 1},
+	[TN_SLOT_QR] = {.name = "qr",
+			.entry = offsetof(struct tn_backend, linalg.qr),
+			.call = call_linalg,
+			.args_size = sizeof(struct tn_linalg_args),
+			.operands = of_qr,
+			.asks = 1},
+	[TN_SLOT_EIGH] = {.name = "eigh",
+			  .entry = offsetof(struct tn_backend, linalg.eigh),
+			  .call = call_linalg,
+			  .args_size = sizeof(struct tn_linalg_args),
+			  .operands = of_eigh,
+			  .asks = 1},
+	[TN_SLOT_SVD] = {.name = "svd",
+			 .entry = offsetof(struct tn_backend, linalg.svd),
+			 .call = call_linalg,
+			 .args_size = sizeof(struct tn_linalg_args),
+			 .operands = of_svd,
+			 .asks = 1},
+	[TN_SLOT_EIG] = {.name = "eig",
+			 .entry = offsetof(struct tn_backend, linalg.eig),
+			 .call = call_linalg,
+			 .args_size = sizeof(struct tn_linalg_args),
+			 .operands = of_eig,
+			 .asks = 1},
 };
 
 /* ---- Tables ----------------------------------------------------------------------------------*/
@@ -497,6 +594,9 @@ static const struct {
 	{.id = TN_TABLE_IMPORT,
 	 .offset = offsetof(struct tn_backend, import),
 	 .size = sizeof(struct tn_import_table)},
+	{.id = TN_TABLE_LINALG,
+	 .offset = offsetof(struct tn_backend, linalg),
+	 .size = sizeof(struct tn_linalg_table)},
 	{.id = TN_TABLE_MEMORY,
 	 .offset = offsetof(struct tn_backend, memory),
 	 .size = sizeof(struct tn_memory_table)},

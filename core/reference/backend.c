@@ -77,6 +77,18 @@ static const struct tn_sort_table sort_table = {
 	.sort = tn_reference_sort,
 };
 
+static const struct tn_linalg_table linalg_table = {
+	.struct_size = sizeof(linalg_table),
+	.cholesky = tn_reference_cholesky,
+	.lu = tn_reference_lu,
+	.solve = tn_reference_solve,
+	.solve_triangular = tn_reference_solve_triangular,
+	.qr = tn_reference_qr,
+	.eigh = tn_reference_eigh,
+	.svd = tn_reference_svd,
+	.eig = tn_reference_eig,
+};
+
 static const struct {
 	const char *name;
 	const void *table;
@@ -84,7 +96,7 @@ static const struct {
 	{TN_TABLE_DEVICE, &device_table}, {TN_TABLE_COMPUTE, &compute_table},
 	{TN_TABLE_COPY, &copy_table},     {TN_TABLE_MEMORY, &memory_table},
 	{TN_TABLE_NN, &nn_table},         {TN_TABLE_SCAN, &scan_table},
-	{TN_TABLE_SORT, &sort_table},
+	{TN_TABLE_SORT, &sort_table},     {TN_TABLE_LINALG, &linalg_table},
 };
 
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)

@@ -49,6 +49,16 @@ tn_status tn_reference_scatter(void *device, const struct tn_gather_args *args);
 tn_status tn_reference_scan(void *device, const struct tn_scan_args *args);
 tn_status tn_reference_sort(void *device, const struct tn_sort_args *args);
 
+/* linalg_solve.c, linalg_qr.c, linalg_jacobi.c, linalg_eig.c */
+tn_status tn_reference_cholesky(void *device, const struct tn_linalg_args *args);
+tn_status tn_reference_lu(void *device, const struct tn_linalg_args *args);
+tn_status tn_reference_solve(void *device, const struct tn_linalg_args *args);
+tn_status tn_reference_solve_triangular(void *device, const struct tn_linalg_args *args);
+tn_status tn_reference_qr(void *device, const struct tn_linalg_args *args);
+tn_status tn_reference_eigh(void *device, const struct tn_linalg_args *args);
+tn_status tn_reference_svd(void *device, const struct tn_linalg_args *args);
+tn_status tn_reference_eig(void *device, const struct tn_linalg_args *args);
+
 /* conv2d.c */
 tn_status tn_reference_conv2d_forward(void *device, const struct tn_conv2d_args *args);
 tn_status tn_reference_conv2d_input_gradient(void *device, const struct tn_conv2d_args *args);

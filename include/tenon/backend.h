@@ -985,6 +985,92 @@ struct tn_scan_table {
 	tn_status (*scan)(void *device, const struct tn_scan_args *args); /* [device] */
 };
 
+/* ---- Table "tenon.linalg/1": optional; host ---------------------------------------------------
+ *
+ * Factorisations of `batch` matrices in one call, in place, as LAPACK and cuSOLVER have them.
+ * Matrices are operands of rank 3, (batch, rows, columns), and column-major: the stride of the rows
+ * is 1, that of the columns, the leading dimension, at least the number of rows (an axis of length
+ * 1 may have any stride).  values, pivots, permutation and info are compact, (batch, k) and
+ * (batch).  An operand that an entry does not use, and an output that is not wanted, has dtype 0.
+ *
+ * One dtype, f32, f64, c64 or c128, is that of a, b, u and v; that of `values` is real, or complex
+ * in eig; pivots, permutation and info are i32.  ^H is the conjugate transpose.  k = min(m, n).
+ *
+ *   cholesky          a (n, n), Hermitian, of which only the lower triangle is read, := L with
+ *                     zeros above its diagonal;  L L^H = a.  info: the order of the first leading
+ *                     minor that is not positive
+ *   lu                a (m, n) := L (unit diagonal, which is not stored) and U;  with partial
+ *                     pivoting P a = L U, where pivots[i] >= i is the row that was exchanged with
+ *                     row i in step i, and row i of P a is row permutation[i] of a.  info: the
+ *                     place, from 1, of the first 0 on U's diagonal; L and U are complete all the
+ *                     same
+ *   solve             b (n, r) := a^-1 b, by lu; a (n, n) is left as lu leaves it.  info as of lu;
+ *                     b is unspecified then
+ *   solve_triangular  b (n, r) := op(a)^-1 b, where a (n, n) is lower triangular, or upper with
+ *                     `upper`; with `unit` ones are on its diagonal, which is not read; op is that
+ *                     of `transpose`.  info: the place, from 1, of the first 0 on the diagonal; b
+ *                     is unspecified then
+ *   qr                a (m, n) := R in and above the diagonal, unspecified below it;  u (m, m) or
+ *                     (m, k) := orthonormal columns, u R = a.  R has a real diagonal
+ *   eigh              a (n, n), Hermitian, of which only the lower triangle is read;  values (n)
+ *                     rise.  With `vectors` a := the orthonormal vectors, as columns; without it a
+ *                     is unspecified afterwards
+ *   svd               a (m, n) = u diag(values) v, values (k) not negative, falling;  u (m, k) and
+ *                     v (k, n), or u (m, m) and v (n, n), orthonormal; both or none; a is
+ *                     unspecified afterwards
+ *   eig               a (n, n) has the eigenvalues `values` (n), complex, in any order, and with
+ *                     `vectors` the vectors v (n, n), complex, as columns of length 1; a is
+ *                     unspecified afterwards
+ *
+ * info[i] of a matrix is 0 if it succeeded, above 0 as said, or in eigh, svd and eig where the
+ * iteration did not converge; -1 in these three where an element that is read is not finite, which
+ * an entry finds out before it begins: every call returns.  Outputs of a matrix with another info
+ * than 0 are unspecified where nothing else is said; other matrices are not affected.  In the other
+ * entries infinities and NaN spread as the formulas have it, and a pivot that is NaN is not
+ * positive.
+ *
+ * With u half a unit in the last place of 1 and norms of Frobenius, ||P a - L U||, ||a - L L^H||,
+ * ||a - u R||, ||a - u diag(values) v||, ||a - V diag(values) V^H|| and ||a V - V diag(values)||
+ * are at most 20 max(m, n) u ||a|| (lu and solve: times the growth of the pivots), and
+ * ||V^H V - I|| of orthonormal columns at most 20 max(m, n) u.  Signs and phases of vectors are
+ * unspecified.
+ *
+ * TN_SHAPE: shapes do not match.  TN_UNSUPPORTED: another dtype, layout or combination of outputs,
+ * or a library that the backend needs for it is missing.  TN_LIMIT: a length, or the workspace, is
+ * more than the library's integers count.  TN_INVALID_ARGUMENT: a flag is not 0 or 1, or there is
+ * no such transpose. */
+enum { TN_TRANSPOSE_NONE = 0, TN_TRANSPOSE = 1, TN_TRANSPOSE_CONJUGATE = 2 };
+
+struct tn_linalg_args {
+	struct tn_call call;
+	struct tn_operand a; /* read and written; in solve_triangular read only */
+	struct tn_operand b; /* read and written */
+	struct tn_operand u; /* written, like all that follow */
+	struct tn_operand v;
+	struct tn_operand values;
+	struct tn_operand pivots;
+	struct tn_operand permutation;
+	struct tn_operand info;
+	uint32_t upper;     /* solve_triangular: 0 or 1 */
+	uint32_t unit;      /* solve_triangular: 0 or 1 */
+	uint32_t transpose; /* solve_triangular: TN_TRANSPOSE_... */
+	uint32_t vectors;   /* eigh, eig: 0 or 1 */
+};
+
+/* Every entry is [device]; each may be NULL. */
+struct tn_linalg_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	tn_status (*cholesky)(void *device, const struct tn_linalg_args *args);
+	tn_status (*lu)(void *device, const struct tn_linalg_args *args);
+	tn_status (*solve)(void *device, const struct tn_linalg_args *args);
+	tn_status (*solve_triangular)(void *device, const struct tn_linalg_args *args);
+	tn_status (*qr)(void *device, const struct tn_linalg_args *args);
+	tn_status (*eigh)(void *device, const struct tn_linalg_args *args);
+	tn_status (*svd)(void *device, const struct tn_linalg_args *args);
+	tn_status (*eig)(void *device, const struct tn_linalg_args *args);
+};
+
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
  * Shapes are logical NCHW and OIHW, whatever the strides.  With TN_ACCUMULATE a gradient is added
@@ -1197,6 +1283,7 @@ struct tn_nn_table {
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
 #define TN_TABLE_IMPORT "tenon.import/1"
+#define TN_TABLE_LINALG "tenon.linalg/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
 #define TN_TABLE_NATIVE "tenon.native/1"
 #define TN_TABLE_PEER "tenon.peer/1"
@@ -1205,8 +1292,8 @@ struct tn_nn_table {
 #define TN_TABLE_SORT "tenon.sort/1"
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
-/* Reserved: tenon.program/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1, tenon.share/1,
- * tenon.quantised/1, tenon.layout/1.  A vendor's own table is named in reverse DNS,
+/* Reserved: tenon.program/1, tenon.fft/1, tenon.collective/1, tenon.share/1, tenon.quantised/1,
+ * tenon.layout/1.  A vendor's own table is named in reverse DNS,
  * com.example.table/1; programs get it from tn_device_vendor_table. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/

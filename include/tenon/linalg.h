@@ -71,8 +71,8 @@ TN_API tn_array *tn_kron(const tn_array *a, const tn_array *b);
 /* The product of 2 to 1024 matrices in the order that costs the fewest multiplications; the first
  * may be a row, and the last a column.  TN_INVALID_ARGUMENT, TN_LIMIT: fewer, or more. */
 TN_API tn_array *tn_multi_dot(int n, const tn_array *const *arrays);
-/* The product of n square matrices a; identities for n = 0.  TN_UNSUPPORTED: n is below 0, which
- * needs an inverse. */
+/* The product of n square matrices a; identities for n = 0; for n below 0 of -n inverses
+ * (TN_SINGULAR), in f64 for integers. */
 TN_API tn_array *tn_matrix_power(const tn_array *a, int64_t n);
 /* A view with the last two axes swapped. */
 TN_API tn_array *tn_matrix_transpose(const tn_array *a);
@@ -102,8 +102,97 @@ enum tn_matrix_norm {
 };
 
 /* Of the matrices of the last two axes.  TN_SHAPE: the smallest of none.  TN_INVALID_ARGUMENT:
- * there is no such order.  TN_UNSUPPORTED: it needs singular values. */
+ * there is no such order.  TN_NOT_FINITE: an element of a norm by singular values is not. */
 TN_API tn_array *tn_matrix_norm(const tn_array *a, uint32_t order, int keepdims);
+
+/* ---- Decompositions --------------------------------------------------------------------------
+ *
+ * Of the matrices of the last two axes, in f32, f64, c64 or c128 (integers and bool: f64); ^H is
+ * the conjugate transpose, and k = min(m, n).  A backend that has no factorisations of its own gets
+ * the host's, which the ledger counts.  Results may be transposed in memory.
+ *
+ * Where a function has an error for matrices, it waits for the device and reads there whether one
+ * failed: it cannot be captured (TN_NOT_CAPTURABLE).  These errors (tenon/status.h) are NumPy's
+ * LinAlgError:
+ *   TN_SINGULAR    a matrix is singular, not positive definite, or does not converge; the error
+ *                  tells the first one in the batch
+ *   TN_NOT_FINITE  eigh, eig and svd, and what is made of them: an element is infinite or NaN
+ * In all others infinities and NaN spread through the formulas.  All have also: TN_SHAPE: too few
+ * axes, not square, or shapes that do not fit.  TN_DTYPE: f16 or bf16.
+ *
+ * Gradients are those of the formulas where these are differentiable; lu has none (TN_STATE), nor
+ * have vectors beyond the k-th (TN_UNSUPPORTED).  Those of eigenvectors and singular vectors are
+ * infinite or NaN where two values are equal, those of singular vectors also where one is 0; those
+ * of the values are not.  The gradients of det and slogdet need the inverse of a, those of eig and
+ * eigvals that of v (TN_SINGULAR).
+ */
+
+/* The lower triangular L, L L^H = a, or with `upper` L^H; of a Hermitian a, of which that triangle
+ * alone is read.  TN_SINGULAR: a is not positive definite. */
+TN_API tn_array *tn_cholesky(const tn_array *a, int upper);
+/* a = q r: q (m, k) has orthonormal columns, r (k, n) is upper triangular; complete: (m, m) and
+ * (m, n).  q may be NULL, for r alone.  On failure both are NULL. */
+TN_API TN_CHECKED tn_status tn_qr(const tn_array *a, int complete, tn_array **q, tn_array **r);
+/* a = p l u: p (m, m) is a permutation, l (m, k) lower triangular with ones on its diagonal, u
+ * (k, n) upper triangular; SciPy's lu. */
+TN_API TN_CHECKED tn_status tn_lu(const tn_array *a, tn_array **p, tn_array **l, tn_array **u);
+/* The eigenvalues w (n), real and rising, of a Hermitian a, of which the lower triangle alone is
+ * read, or with `upper` the upper one; and orthonormal vectors, the columns of v. */
+TN_API TN_CHECKED tn_status tn_eigh(const tn_array *a, int upper, tn_array **w, tn_array **v);
+TN_API tn_array *tn_eigvalsh(const tn_array *a, int upper);
+/* The eigenvalues w (n), complex, in any order, and vectors of length 1, the columns of v. */
+TN_API TN_CHECKED tn_status tn_eig(const tn_array *a, tn_array **w, tn_array **v);
+TN_API tn_array *tn_eigvals(const tn_array *a);
+/* a = u diag(s) vh: s (k) falls, u (m, k) has orthonormal columns and vh (k, n) such rows;
+ * full_matrices: (m, m) and (n, n). */
+TN_API TN_CHECKED tn_status tn_svd(const tn_array *a, int full_matrices, tn_array **u, tn_array **s,
+				   tn_array **vh);
+TN_API tn_array *tn_svdvals(const tn_array *a);
+
+/* ---- Systems of equations --------------------------------------------------------------------*/
+
+/* a^-1 b, of matrices b (n, r), or of a vector if b has one axis.  TN_SINGULAR. */
+TN_API tn_array *tn_solve(const tn_array *a, const tn_array *b);
+/* The same of the lower or upper triangle of a, the rest of which is not read; transpose 1: of its
+ * transpose, 2: of its conjugate transpose; unit_diagonal: with ones in place of its diagonal.
+ * TN_SINGULAR: a 0 is on the diagonal.  TN_INVALID_ARGUMENT: another transpose. */
+TN_API tn_array *tn_solve_triangular(const tn_array *a, const tn_array *b, int lower, int transpose,
+				     int unit_diagonal);
+/* a^-1.  TN_SINGULAR. */
+TN_API tn_array *tn_inv(const tn_array *a);
+/* The pseudo-inverse (n, m): singular values of at most rtol times the largest count as 0; rtol
+ * below 0: max(m, n) times epsilon of the dtype, here and in the next two. */
+TN_API tn_array *tn_pinv(const tn_array *a, double rtol);
+/* How many singular values are above rtol times the largest, in i64. */
+TN_API tn_array *tn_matrix_rank(const tn_array *a, double rtol);
+/* The shortest x of those with the least ||b - a x||, for matrices b (m, r), or a vector; the sum
+ * of |b - a x|^2 of each column, the rank in i64, and a's singular values, each of which may be
+ * NULL. */
+TN_API TN_CHECKED tn_status tn_lstsq(const tn_array *a, const tn_array *b, double rtol,
+				     tn_array **x, tn_array **residuals, tn_array **rank,
+				     tn_array **s);
+/* x with tn_tensordot(a, x, axes of x) = b, where the n axes of a that are given become its last
+ * ones first.  TN_SHAPE: the elements of b are not as many as those of x. */
+TN_API tn_array *tn_tensorsolve(const tn_array *a, const tn_array *b, int n, const int *axes);
+/* The inverse for tn_tensordot(inverse, b, ind) of an a whose first `ind` axes have as many
+ * elements as the others.  TN_INVALID_ARGUMENT: ind is not from 1 to a's rank. */
+TN_API tn_array *tn_tensorinv(const tn_array *a, int ind);
+
+/* ---- Numbers of matrices ---------------------------------------------------------------------*/
+
+/* The determinant; 0 of a singular matrix, 1 of an empty one. */
+TN_API tn_array *tn_det(const tn_array *a);
+/* The sign, or phase, of the determinant and the logarithm of its absolute value: 0 and -inf of a
+ * singular matrix. */
+TN_API TN_CHECKED tn_status tn_slogdet(const tn_array *a, tn_array **sign, tn_array **logabsdet);
+/* The condition number for a norm of enum tn_matrix_norm: by singular values for TN_NORM_2 and
+ * TN_NORM_MINUS_2, of any matrix, infinite of a singular one; else the norm of a times that of its
+ * inverse (TN_SINGULAR).  TN_SHAPE: an empty matrix. */
+TN_API tn_array *tn_cond(const tn_array *a, uint32_t order);
+
+/* The exponential of a matrix: the sum of a^i / i!.  It waits for the device, for the number of
+ * squarings. */
+TN_API tn_array *tn_expm(const tn_array *a);
 
 #ifdef __cplusplus
 }

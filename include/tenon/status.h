@@ -19,6 +19,9 @@ enum {
 	/* What must be equal is not: arrays that a test asserts to be (tenon/testing.h), or what
 	 * the ranks of a training have (tenon/distributed.h). */
 	TN_NOT_EQUAL = 65,
+	/* A matrix is singular or not positive definite, or an iteration on it does not converge
+	 * (tenon/linalg.h). */
+	TN_SINGULAR = 66,
 };
 
 /* The name of a status without its prefix: "OK", "SHAPE", "NO_DRIVER"; "UNKNOWN" for other numbers.

@@ -32,15 +32,17 @@ _Static_assert((int)CblasRowMajor == BLAS_ROW_MAJOR && (int)CblasNoTrans == BLAS
 struct count {
 	void (*set_num_threads)(int);
 	unsigned users;
+	int is_alone; /* the one user computes with several threads */
 	int saved;
 };
 
 static struct {
 	pthread_mutex_t mutex;
+	pthread_cond_t left; /* by one who was alone */
 	struct count rows[4];
 	unsigned callers; /* of all instances that have the library open */
 	unsigned taken;   /* buffers that the library has allocated for them */
-} process_counts = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} process_counts = {.mutex = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
 struct name {
 	const char *text;
@@ -204,6 +206,12 @@ static void say_found(struct cpu_blas *blas, const struct tn_host *host)
 		 blas->get_corename(), threads[parallel >= 0 && parallel < 3 ? parallel : 0],
 		 blas->lags ? "; not used: slower than the plugin's own kernels" : "");
 	tn_plugin_log(host, "cpu", TN_LOG_INFO, "OpenBLAS: %s", blas->note);
+	if (blas->lapack.missing)
+		tn_plugin_log(
+			host, "cpu", TN_LOG_NOTICE,
+			"OpenBLAS has no %s: factorisations of matrices run on the host's own "
+			"code",
+			blas->lapack.missing);
 }
 
 static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const char *why)
@@ -272,6 +280,7 @@ void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host, int vector
 		say_missing(blas, host, blas->note);
 		return;
 	}
+	cpu_lapack_find(&blas->lapack, blas->handle);
 	blas->lags = vector_bytes > 16 && is_narrow(blas->get_corename());
 	say_found(blas, host);
 }
@@ -300,18 +309,29 @@ static struct count *row_of(const struct cpu_blas *blas)
 	return unused;
 }
 
+/* The first user sets the count. */
+static void enter_row(const struct cpu_blas *blas, struct count *row, int threads)
+{
+	if (!row || row->users++ > 0)
+		return;
+	row->set_num_threads = blas->set_num_threads;
+	row->saved = blas->get_num_threads();
+	row->is_alone = threads > 1;
+	if (row->saved != threads)
+		blas->set_num_threads(threads);
+}
+
 void cpu_blas_enter(const struct cpu_blas *blas)
 {
 	if (blas->openmp)
 		return;
 	pthread_mutex_lock(&process_counts.mutex);
 	struct count *row = row_of(blas);
-	if (row && row->users++ == 0) {
-		row->set_num_threads = blas->set_num_threads;
-		row->saved = blas->get_num_threads();
-		if (row->saved != 1)
-			blas->set_num_threads(1);
+	while (row && row->users && row->is_alone) {
+		pthread_cond_wait(&process_counts.left, &process_counts.mutex);
+		row = row_of(blas);
 	}
+	enter_row(blas, row, 1);
 	pthread_mutex_unlock(&process_counts.mutex);
 }
 
@@ -321,9 +341,38 @@ void cpu_blas_leave(const struct cpu_blas *blas)
 		return;
 	pthread_mutex_lock(&process_counts.mutex);
 	struct count *row = row_of(blas);
-	if (row && row->users && --row->users == 0 && row->saved != 1)
-		blas->set_num_threads(row->saved);
+	if (row && row->users && --row->users == 0) {
+		if (row->saved != blas->get_num_threads())
+			blas->set_num_threads(row->saved);
+		pthread_cond_broadcast(&process_counts.left);
+	}
 	pthread_mutex_unlock(&process_counts.mutex);
+}
+
+int cpu_blas_enter_alone(const struct cpu_blas *blas, int threads)
+{
+	if (blas->openmp) {
+		int count = blas->omp_get_max_threads();
+		blas->omp_set_num_threads(threads);
+		return count;
+	}
+	pthread_mutex_lock(&process_counts.mutex);
+	struct count *row = row_of(blas);
+	int is_free = row && !row->users;
+	if (is_free)
+		enter_row(blas, row, threads);
+	pthread_mutex_unlock(&process_counts.mutex);
+	if (!is_free)
+		cpu_blas_enter(blas);
+	return 0;
+}
+
+void cpu_blas_leave_alone(const struct cpu_blas *blas, int count)
+{
+	if (blas->openmp)
+		blas->omp_set_num_threads(count);
+	else
+		cpu_blas_leave(blas);
 }
 
 int cpu_blas_thread_enter(const struct cpu_blas *blas)

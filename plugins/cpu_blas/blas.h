@@ -5,13 +5,16 @@
  *
  * The plugin uses the host's threads; OpenBLAS must compute on the calling thread.  Its thread
  * count belongs to the process (pthread build) or to each thread (OpenMP build), so it is set to 1
- * during a product and restored afterwards.
+ * during a product and restored afterwards.  A factorisation of one large matrix may use its
+ * threads: one at a time, and nobody else enters meanwhile.
  */
 #ifndef CPU_BLAS_H
 #define CPU_BLAS_H
 
 #include <stdint.h>
 #include <tenon/backend.h>
+
+#include "lapack.h"
 
 /* The constants of CBLAS, the same in every implementation. */
 enum { BLAS_ROW_MAJOR = 101, BLAS_NO_TRANS = 111, BLAS_TRANS = 112 };
@@ -47,6 +50,7 @@ struct cpu_blas {
 	char *(*get_corename)(void);
 	void (*omp_set_num_threads)(int); /* OpenMP build only */
 	int (*omp_get_max_threads)(void);
+	struct cpu_lapack lapack;
 	unsigned callers; /* the host's threads, each of which may compute in it */
 	char note[256];   /* what was found, or what is missing */
 };
@@ -59,6 +63,11 @@ void cpu_blas_close(struct cpu_blas *blas);
 /* Around every use in a call of the plugin: between enter and leave OpenBLAS starts no threads. */
 void cpu_blas_enter(const struct cpu_blas *blas);
 void cpu_blas_leave(const struct cpu_blas *blas);
+
+/* Around one call that OpenBLAS may divide among `threads` of its own, while nobody else is in it;
+ * if somebody is, it computes on the calling thread alone.  Returns the value for leave_alone. */
+int cpu_blas_enter_alone(const struct cpu_blas *blas, int threads);
+void cpu_blas_leave_alone(const struct cpu_blas *blas, int count);
 
 /* Around every use on a pool thread: returns the value that thread_leave restores. */
 int cpu_blas_thread_enter(const struct cpu_blas *blas);

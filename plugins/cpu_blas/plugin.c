@@ -66,7 +66,9 @@ static const void *query(void *instance, const char *table)
 		{TN_TABLE_REPORT, &cpu_report_table}, {TN_TABLE_NN, &cpu_nn_table},
 		{TN_TABLE_SCAN, &cpu_scan_table},     {TN_TABLE_SORT, &cpu_sort_table},
 	};
-	(void)instance;
+	const struct cpu_blas *blas = &((const struct cpu_instance *)instance)->blas;
+	if (!strcmp(table, TN_TABLE_LINALG))
+		return blas->handle && !blas->lapack.missing ? &cpu_linalg_table : NULL;
 	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
 }
 

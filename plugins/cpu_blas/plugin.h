@@ -29,6 +29,7 @@ extern const struct tn_device_table cpu_device_table;
 extern const struct tn_compute_table cpu_compute_table;
 extern const struct tn_copy_table cpu_copy_table;
 extern const struct tn_memory_table cpu_memory_table;
+extern const struct tn_linalg_table cpu_linalg_table; /* with LAPACK only */
 extern const struct tn_report_table cpu_report_table;
 
 /* Runs body over [0, n) on the host's threads. */

@@ -411,6 +411,33 @@ OFFSET(tn_scan_table, struct_size, 0);
 OFFSET(tn_scan_table, reserved, 4);
 OFFSET(tn_scan_table, scan, 8);
 
+SIZE(tn_linalg_args, 2296);
+OFFSET(tn_linalg_args, call, 0);
+OFFSET(tn_linalg_args, a, 40);
+OFFSET(tn_linalg_args, b, 320);
+OFFSET(tn_linalg_args, u, 600);
+OFFSET(tn_linalg_args, v, 880);
+OFFSET(tn_linalg_args, values, 1160);
+OFFSET(tn_linalg_args, pivots, 1440);
+OFFSET(tn_linalg_args, permutation, 1720);
+OFFSET(tn_linalg_args, info, 2000);
+OFFSET(tn_linalg_args, upper, 2280);
+OFFSET(tn_linalg_args, unit, 2284);
+OFFSET(tn_linalg_args, transpose, 2288);
+OFFSET(tn_linalg_args, vectors, 2292);
+
+SIZE(tn_linalg_table, 72);
+OFFSET(tn_linalg_table, struct_size, 0);
+OFFSET(tn_linalg_table, reserved, 4);
+OFFSET(tn_linalg_table, cholesky, 8);
+OFFSET(tn_linalg_table, lu, 16);
+OFFSET(tn_linalg_table, solve, 24);
+OFFSET(tn_linalg_table, solve_triangular, 32);
+OFFSET(tn_linalg_table, qr, 40);
+OFFSET(tn_linalg_table, eigh, 48);
+OFFSET(tn_linalg_table, svd, 56);
+OFFSET(tn_linalg_table, eig, 64);
+
 SIZE(tn_packed, 24);
 OFFSET(tn_packed, buffer, 0);
 OFFSET(tn_packed, offset, 8);

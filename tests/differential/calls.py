@@ -36,7 +36,7 @@ ENUMERATIONS = {
 }
 FLAGS = {"keepdims", "endpoint", "increasing", "right", "invert", "assume_unique", "equal_nan",
          "descending", "largest", "wrap", "density", "rowvar", "include_initial", "transpose_a",
-         "transpose_b"}
+         "transpose_b", "upper", "lower", "unit_diagonal"}
 # NumPy's names of parameters that have another name here.
 NUMPY_NAMES = {"axes": "axis", "bounds": "mode", "correction": "ddof", "value": "fill_value",
                "rows": "N", "columns": "M", "repetitions": "reps", "shifts": "shift"}

@@ -43,6 +43,10 @@ WITHOUT = {
                     "no two generators draw the same numbers"),
     **dict.fromkeys(["map", "map_number"], "of a program as a text: tests/unit"),
     "to": "between two devices: tests/unit",
+    **dict.fromkeys(["qr", "lu", "eigh", "eig", "svd"],
+                    "factors are not unique: tests/unit/linalg_factors multiplies them"),
+    "eigvals": "values in any order: tests/unit/linalg_factors",
+    "expm": "SciPy's: tests/unit/linalg_factors",
     "einsum_path": "an order of products: tests/unit/linalg_einsum",
 }
 
@@ -405,7 +409,39 @@ def matrix_norm(a, order, keepdims):
                                  keepdims=keepdims)
 
 
+def solve_triangular(a, b, lower, transpose, unit_diagonal):
+    a = np.tril(a) if lower else np.triu(a)
+    if unit_diagonal:
+        unit = np.eye(a.shape[-1], dtype=bool)
+        a = np.where(unit, np.ones((), a.dtype), a)
+    a = a if not transpose else np.swapaxes(a, -2, -1)
+    return np.linalg.solve(a.conj() if transpose == 2 else a, b)
+
+
+def lstsq(a, b, rtol):
+    """The sums of squares also where NumPy gives none, and the rank as an array."""
+    x, _, rank, s = np.linalg.lstsq(a, b, rcond=tolerance(a, rtol))
+    return x, np.sum(np.abs(b - a @ x)**2, axis=0, keepdims=b.ndim == 1), np.int64(rank), s
+
+
+def tolerance(a, rtol):
+    dtype = a.dtype if a.dtype.kind in "fc" else np.float64
+    return rtol if rtol >= 0 else max(a.shape[-2:]) * np.finfo(dtype).eps
+
+
+def cond(a, order):
+    if order not in ("2", "-2") and a.ndim >= 2 and a.shape[-1] == a.shape[-2]:
+        np.linalg.inv(a)
+    return np.linalg.cond(a, order if order in ("fro", "nuc") else float(order))
+
+
 OTHERS = {
+    "cholesky": lambda a, upper: np.linalg.cholesky(a, upper=upper),
+    "eigvalsh": lambda a, upper: np.linalg.eigvalsh(a, "U" if upper else "L"),
+    "solve_triangular": solve_triangular, "lstsq": lstsq, "cond": cond,
+    "pinv": lambda a, rtol: np.linalg.pinv(a, rtol=tolerance(a, rtol)),
+    "matrix_rank": lambda a, rtol: np.linalg.matrix_rank(a, rtol=tolerance(a, rtol)),
+    "tensorsolve": lambda a, b, axes: np.linalg.tensorsolve(a, b, axes or None),
     "full": full, "full_number": full, "full_like": full_like, "full_like_number": full_like,
     "fill": fill, "fill_number": fill, "assign": assign, "copyto": copyto,
     "scalar_f32": lambda value: np.float32(value),

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 from calls import ENUMERATIONS, OPEN, Made, c_number
-from operands import BOOL, COMPLEX, INTEGERS, NAMES, NUMBERS, NUMPY, REAL, compact
+from operands import BOOL, COMPLEX, INTEGERS, NAMES, NUMBERS, NUMPY, REAL, Operand, compact
 from prototypes import Functions, sized, structure
 
 FLOATING = REAL + COMPLEX
@@ -498,6 +498,74 @@ def matmul(call):
     a = (k,) if source.chance(0.15) else batch + (m, k)
     b = (k,) if source.chance(0.15) else other + (k if source.chance(0.97) else k + 1, n)
     return {"a": call.array(shape=a), "b": call.array(shape=b)}
+
+
+def matrices_of(call, dtype, batch, rows, columns):
+    """Of moderate size, far from singular where they are square; now and then a view."""
+    source = call.source
+    shape = (*batch, rows, columns)
+    values = source.numbers.integers(-9, 10, shape) / (3 if dtype in FLOATING else 1)
+    if dtype in COMPLEX:
+        values = values + 1j * source.numbers.integers(-9, 10, shape) / 3
+    values = values + 10 * max(rows, columns) * np.eye(rows, columns)
+    if source.chance(0.7):
+        return compact(dtype, values)
+    turned = compact(dtype, np.swapaxes(values, -2, -1))
+    strides = [*turned.strides[:-2], turned.strides[-1], turned.strides[-2]]
+    return Operand(dtype, turned.base, shape, strides, 0)
+
+
+def matrix_dtype(call):
+    if call.source.chance(0.04):
+        return call.dtype()
+    return call.source.choice(["f32", "f64", "f64", "c64", "c128", "i32", "i64"])
+
+
+def batch_of(call):
+    return call.source.choice([(), (), (), (2,), (1, 3), (0,), (3, 1)])
+
+
+@draws("cholesky", "eigvalsh", "inv", "det", "slogdet", "cond")
+def square_matrices(call):
+    n, dtype = call.source.choice(LENGTHS), matrix_dtype(call)
+    columns = n if call.source.chance(0.97) else n + 1
+    a = matrices_of(call, dtype, batch_of(call), n, columns)
+    if call.prototype.name in ("cholesky", "eigvalsh") and n == columns:
+        values = a.numpy().astype(complex if dtype in COMPLEX else float)
+        a = compact(dtype, values + np.swapaxes(values.conj(), -2, -1))
+    return {"a": a}
+
+
+@draws("svdvals", "pinv", "matrix_rank")
+def tall_or_wide(call):
+    source = call.source
+    rows, columns = (source.choice(LENGTHS) for _ in range(2))
+    return {"a": matrices_of(call, matrix_dtype(call), batch_of(call), rows, columns),
+            "rtol": source.choice([-1.0, 0.0, 1e-3])}
+
+
+@draws("solve", "solve_triangular", "lstsq")
+def matrix_systems(call):
+    source, name = call.source, call.prototype.name
+    n = source.choice(LENGTHS[1:])
+    rows = n + source.integer(0, 3) if name == "lstsq" else n
+    batches = [() if name == "lstsq" else batch_of(call) for _ in range(2)]
+    a = matrices_of(call, matrix_dtype(call), batches[0], rows, n)
+    b = matrices_of(call, matrix_dtype(call), batches[1], rows, source.integer(1, 3))
+    if source.chance(0.3):
+        b = compact(b.dtype, b.numpy().reshape(-1)[:rows])
+    return {"a": a, "b": b, "rtol": -1.0, "transpose": source.integer(0, 2)}
+
+
+@draws("tensorsolve", "tensorinv")
+def tensor_systems(call):
+    source = call.source
+    shape, others = source.choice([((6,), (2, 3)), ((2, 3), (3, 2)), ((4,), (4,)), ((2, 2), (4,))])
+    n = math.prod(shape)
+    values = matrices_of(call, source.choice(["f64", "c128", "f32"]), (), n, n)
+    a = compact(values.dtype, values.numpy().reshape(shape + others))
+    return {"a": a, "ind": len(shape) if source.chance(0.95) else 1,
+            "b": call.array(source.choice(["f64", "i32"]), shape), "n": 0, "axes": []}
 
 
 LENGTHS = [0, 1, 2, 3, 4, 5, 17]

@@ -29,7 +29,7 @@ from prototypes import Library, TenonError, prototypes
 
 CALL_SECONDS = 60
 # Statuses by which a call is refused; others are failures of the library.
-NAMED = {"INVALID_ARGUMENT", "SHAPE", "DTYPE", "LIMIT", "NOT_EQUAL"}
+NAMED = {"INVALID_ARGUMENT", "SHAPE", "DTYPE", "LIMIT", "NOT_EQUAL", "SINGULAR", "NOT_FINITE"}
 
 
 def one_call(library, prototype, counterpart, seed):

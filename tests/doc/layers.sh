@@ -6,7 +6,7 @@
 # above it in this list, never of those below.  The command includes public headers and, of the
 # core, only base; its helper program also uses internals.  The core needs no jansson.
 layers="base program interpret loader device reference array dispatch capture ops random numpy \
-linalg context text io autograd layers nn distributed optim data train models"
+context text io autograd linalg layers nn distributed optim data train models"
 
 # core/numpy is composed: it includes public headers, its own, those of base and array (what every
 # public function begins and ends with), and of all other folders only these.  Nothing outside it

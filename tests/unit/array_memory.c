@@ -4,6 +4,8 @@
  * Host and device memory runs out at every allocation in turn: each operation then fails with its
  * name, leaks nothing, and works again once there is memory.
  */
+#include <tenon/linalg.h>
+
 #include "array_fixture.h"
 
 /* The tests' own allocations do not fail. */
@@ -16,7 +18,7 @@
 #include "layers/window.h"
 
 /* Runs some of everything on the current device; 0: a failure. */
-static int work(struct fixture *f)
+static int compute(struct fixture *f)
 {
 	const struct tn_window window = {.padding = {1, 1, 1, 1}};
 	const struct tn_window pooling = {.kernel = {2, 2}, .kind = TN_POOL_MAX};
@@ -53,7 +55,24 @@ static int work(struct fixture *f)
 	return mapped && tn_to_host(mapped, back, sizeof(back)) == TN_OK;
 }
 
-static void fail_everywhere(struct fixture *f)
+/* The same of decompositions. */
+static int decompose(struct fixture *f)
+{
+	static const float data[8] = {4, 1, 1, 3, 5, 2, 2, 6};
+	tn_array *a = tn_from_host(context_of(f), TN_F32, SHAPE(2, 2, 2), data), *b, *c, *d, *e;
+	if (tn_qr(a, 0, &b, &c) || tn_lu(a, &b, &c, &d) || tn_eigh(a, 0, &b, &c) ||
+	    tn_svd(a, 1, &b, &c, &d) || tn_eig(a, &b, &c) || tn_slogdet(a, &b, &c))
+		return 0;
+	if (!tn_cholesky(a, 1) || !tn_matrix_power(a, -2) || !tn_det(a) || !tn_cond(a, TN_NORM_2))
+		return 0;
+	tn_array *matrix = tn_squeeze(tn_slice(a, 0, 0, 1, 1), 0);
+	if (tn_lstsq(matrix, matrix, -1, &b, &c, &d, &e) || !tn_matrix_rank(matrix, -1))
+		return 0;
+	return tn_expm(matrix) && tn_tensorinv(matrix, 1) &&
+	       tn_solve_triangular(a, matrix, 1, 0, 0);
+}
+
+static void fail_everywhere(struct fixture *f, int (*work)(struct fixture *f))
 {
 	int n = 0, worked = 0;
 	for (; !worked && n < 100000; n++) {
@@ -85,21 +104,26 @@ static void fail_everywhere(struct fixture *f)
 
 static void memory_runs_out_on_a_backend_that_does_all(void **state)
 {
-	fail_everywhere(*state);
+	fail_everywhere(*state, compute);
 }
 
 static void memory_runs_out_in_compositions(void **state)
 {
 	struct fixture *f = *state;
 	f->context.runtime.device = add_device(f, "small", MANDATORY, 0);
-	fail_everywhere(f);
+	fail_everywhere(f, compute);
 }
 
 static void memory_runs_out_on_the_way_to_the_host(void **state)
 {
 	struct fixture *f = *state;
 	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
-	fail_everywhere(f);
+	fail_everywhere(f, compute);
+}
+
+static void memory_runs_out_in_decompositions(void **state)
+{
+	fail_everywhere(*state, decompose);
 }
 
 static void a_runtime_without_memory_is_none(void **state)
@@ -120,6 +144,7 @@ int main(void)
 		TEST(memory_runs_out_on_a_backend_that_does_all),
 		TEST(memory_runs_out_in_compositions),
 		TEST(memory_runs_out_on_the_way_to_the_host),
+		TEST(memory_runs_out_in_decompositions),
 		TEST(a_runtime_without_memory_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,11 +138,67 @@ static void a_context_may_fail_at_its_first_use(void **state)
 	assert_true(n > 100);
 }
 
+/* ---- Decompositions --------------------------------------------------------------------------*/
+
+/* A number that depends on the factors of a matrix; NULL: a failure. */
+static tn_array *number_of_factors(const tn_array *a)
+{
+	tn_array *q, *r, *w, *v, *u, *s, *vh, *sign, *log;
+	if (tn_qr(a, 0, &q, &r) || tn_eigh(a, 0, &w, &v) || tn_svd(a, 0, &u, &s, &vh) ||
+	    tn_slogdet(a, &sign, &log))
+		return NULL;
+	tn_array *sum =
+		tn_add(tn_matmul(q, tn_add(v, u)), tn_multiply(tn_add(r, vh), tn_add(w, s)));
+	sum = tn_add(sum, tn_multiply(log, tn_add(tn_solve(a, r), tn_inv(a))));
+	sum = tn_add(sum, tn_multiply(tn_det(a), tn_add(tn_cholesky(a, 0), tn_pinv(a, -1))));
+	return tn_sum(sum, TN_ALL_AXES, NULL, 0);
+}
+
+/* OK, or the status that was kept. */
+static tn_status differentiate(tn_array *x)
+{
+	tn_tape *tape = tn_scope_begin(context) ? NULL : tn_tape_begin(context);
+	if (tape)
+		tn_tape_watch(tape, x);
+	tn_array *y = tape ? number_of_factors(x) : NULL;
+	if (y)
+		tn_tape_backward(tape, y, NULL);
+	tn_status status = tn_error(context) ? tn_error(context)->status : TN_OK;
+	tn_error_clear(context);
+	tn_tape_end(tape);
+	tn_scope_end(context, NULL);
+	return status;
+}
+
+static void decompositions_fail_by_name(void **state)
+{
+	static const double data[] = {4, 1, 1, 3};
+	struct tn_context_options options = tn_context_defaults();
+	tn_status status = TN_OUT_OF_MEMORY;
+	(void)state;
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_array *x = tn_from_host(context, TN_F64, 2, (const int64_t[]){2, 2}, data);
+	assert_ok(differentiate(x));
+	int n = 0;
+	for (; status && n < 20000; n += n < 500 ? 1 : 7) {
+		tn_device_memory_trim(tn_device_current(context), 0);
+		memory_fails_at(n, 1);
+		status = differentiate(x);
+		status = memory_works() ? status : TN_OK;
+		if (status)
+			assert_status(status, TN_OUT_OF_MEMORY);
+	}
+	assert_true(!status && n > 100);
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_failure_is_an_error_and_nothing_is_kept),
 		cmocka_unit_test(a_context_may_fail_at_its_first_use),
+		cmocka_unit_test(decompositions_fail_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,11 +205,11 @@ static void check_vendor_table(struct kit *kit, const uint32_t *table)
 
 static void check_tables(struct kit *kit)
 {
-	const char *const ids[] = {TN_TABLE_DEVICE, TN_TABLE_COMPUTE, TN_TABLE_COPY,
-				   TN_TABLE_MEMORY, TN_TABLE_REPORT,  TN_TABLE_STREAM,
-				   TN_TABLE_NN,     TN_TABLE_COMPILE, TN_TABLE_CAPTURE,
-				   TN_TABLE_PEER,   TN_TABLE_SORT,    TN_TABLE_SCAN,
-				   TN_TABLE_IMPORT, TN_TABLE_NATIVE,  kit->table};
+	const char *const ids[] = {
+		TN_TABLE_DEVICE,  TN_TABLE_COMPUTE, TN_TABLE_COPY,   TN_TABLE_MEMORY,
+		TN_TABLE_REPORT,  TN_TABLE_STREAM,  TN_TABLE_NN,     TN_TABLE_COMPILE,
+		TN_TABLE_CAPTURE, TN_TABLE_PEER,    TN_TABLE_SORT,   TN_TABLE_SCAN,
+		TN_TABLE_IMPORT,  TN_TABLE_NATIVE,  TN_TABLE_LINALG, kit->table};
 	enum { N = sizeof(ids) / sizeof(ids[0]), MOST = 4096 };
 	static unsigned char before[N][MOST];
 	const uint32_t *tables[N];

@@ -156,6 +156,11 @@ void check_sort_stable(struct kit *kit);
 void check_sort_long(struct kit *kit);
 void check_sort_refused(struct kit *kit);
 
+/* linalg.c */
+void check_linalg_factors(struct kit *kit);
+void check_linalg_failures(struct kit *kit);
+void check_linalg_refused(struct kit *kit);
+
 /* scan.c */
 void check_scan_sums(struct kit *kit);
 void check_scan_extremes(struct kit *kit);

@@ -72,6 +72,14 @@ static const struct slot_operand of_attention[] = {
 	OPERAND(tn_attention_args, dq),      OPERAND(tn_attention_args, dk),
 	OPERAND(tn_attention_args, dv),      {NULL, 0}};
 
+static const struct slot_operand of_linalg[] = {OPERAND(tn_linalg_args, a),
+						OPERAND(tn_linalg_args, b),
+						OPERAND(tn_linalg_args, u),
+						OPERAND(tn_linalg_args, v),
+						OPERAND(tn_linalg_args, values),
+						OPERAND(tn_linalg_args, info),
+						{NULL, 0}};
+
 #define SLOT(table, entry, type, operands)                                                         \
 	{                                                                                          \
 #entry, offsetof(struct tables, table.entry), sizeof(struct type), operands        \
@@ -89,6 +97,14 @@ static const struct family_slot slots[] = {
 	SLOT(copy, scatter, tn_gather_args, of_gather),
 	SLOT(sort, sort, tn_sort_args, of_sort),
 	SLOT(scan, scan, tn_scan_args, of_scan),
+	SLOT(linalg, cholesky, tn_linalg_args, of_linalg),
+	SLOT(linalg, lu, tn_linalg_args, of_linalg),
+	SLOT(linalg, solve, tn_linalg_args, of_linalg),
+	SLOT(linalg, solve_triangular, tn_linalg_args, of_linalg),
+	SLOT(linalg, qr, tn_linalg_args, of_linalg),
+	SLOT(linalg, eigh, tn_linalg_args, of_linalg),
+	SLOT(linalg, svd, tn_linalg_args, of_linalg),
+	SLOT(linalg, eig, tn_linalg_args, of_linalg),
 	SLOT(nn, conv2d_forward, tn_conv2d_args, of_conv2d),
 	SLOT(nn, conv2d_input_gradient, tn_conv2d_args, of_conv2d),
 	SLOT(nn, conv2d_weight_gradient, tn_conv2d_args, of_conv2d),

@@ -86,6 +86,7 @@ union family_args {
 	struct tn_softmax_args softmax;
 	struct tn_cross_entropy_args cross_entropy;
 	struct tn_attention_args attention;
+	struct tn_linalg_args linalg;
 };
 
 /* A call on its way to the right entry. */

@@ -25,6 +25,7 @@ struct tables {
 	struct tn_copy_table copy;
 	struct tn_sort_table sort;
 	struct tn_scan_table scan;
+	struct tn_linalg_table linalg;
 	struct tn_stream_table stream;
 	struct tn_capture_table capture;
 	struct tn_import_table import;

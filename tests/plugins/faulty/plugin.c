@@ -62,6 +62,7 @@ static const struct {
 	{TN_TABLE_COPY, offsetof(struct tables, copy), sizeof(right.copy)},
 	{TN_TABLE_SORT, offsetof(struct tables, sort), sizeof(right.sort)},
 	{TN_TABLE_SCAN, offsetof(struct tables, scan), sizeof(right.scan)},
+	{TN_TABLE_LINALG, offsetof(struct tables, linalg), sizeof(right.linalg)},
 	{TN_TABLE_STREAM, offsetof(struct tables, stream), sizeof(right.stream)},
 	{TN_TABLE_CAPTURE, offsetof(struct tables, capture), sizeof(right.capture)},
 	{TN_TABLE_IMPORT, offsetof(struct tables, import), sizeof(right.import)},
