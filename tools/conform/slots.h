@@ -158,6 +158,8 @@ void check_sort_refused(struct kit *kit);
 
 /* linalg.c */
 void check_linalg_factors(struct kit *kit);
+void check_linalg_sizes(struct kit *kit);
+void check_linalg_kinds(struct kit *kit);
 void check_linalg_failures(struct kit *kit);
 void check_linalg_refused(struct kit *kit);
 

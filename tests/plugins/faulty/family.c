@@ -33,6 +33,12 @@ static const struct slot_operand of_sort[] = {OPERAND(tn_sort_args, input),
 					      {NULL, 0}};
 static const struct slot_operand of_scan[] = {
 	OPERAND(tn_scan_args, input), OPERAND(tn_scan_args, output), {NULL, 0}};
+static const struct slot_operand of_linalg[] = {
+	OPERAND(tn_linalg_args, a),           OPERAND(tn_linalg_args, b),
+	OPERAND(tn_linalg_args, u),           OPERAND(tn_linalg_args, v),
+	OPERAND(tn_linalg_args, values),      OPERAND(tn_linalg_args, pivots),
+	OPERAND(tn_linalg_args, permutation), OPERAND(tn_linalg_args, info),
+	{NULL, 0}};
 static const struct slot_operand of_conv2d[] = {
 	OPERAND(tn_conv2d_args, x),        OPERAND(tn_conv2d_args, w),
 	OPERAND(tn_conv2d_args, y),        OPERAND(tn_conv2d_args, bias),
@@ -71,14 +77,6 @@ static const struct slot_operand of_attention[] = {
 	OPERAND(tn_attention_args, log_sum), OPERAND(tn_attention_args, dy),
 	OPERAND(tn_attention_args, dq),      OPERAND(tn_attention_args, dk),
 	OPERAND(tn_attention_args, dv),      {NULL, 0}};
-
-static const struct slot_operand of_linalg[] = {OPERAND(tn_linalg_args, a),
-						OPERAND(tn_linalg_args, b),
-						OPERAND(tn_linalg_args, u),
-						OPERAND(tn_linalg_args, v),
-						OPERAND(tn_linalg_args, values),
-						OPERAND(tn_linalg_args, info),
-						{NULL, 0}};
 
 #define SLOT(table, entry, type, operands)                                                         \
 	{                                                                                          \
