@@ -60,6 +60,18 @@ static inline int tn_is_complex(tn_dtype dtype) /* c64, c128 */
 	return tn_dtype_information(dtype)->kind == TN_KIND_COMPLEX;
 }
 
+/* The dtype of the parts: f32 of c64, f64 of c128; any other itself. */
+static inline tn_dtype tn_real_dtype(tn_dtype dtype)
+{
+	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
+}
+
+/* c64 for f32, c128 for f64; any other itself. */
+static inline tn_dtype tn_complex_dtype(tn_dtype dtype)
+{
+	return dtype == TN_F32 ? TN_C64 : dtype == TN_F64 ? TN_C128 : dtype;
+}
+
 static inline int tn_is_inexact(tn_dtype dtype) /* floating or complex: has gradients */
 {
 	return (tn_dtype_information(dtype)->kind & (TN_KIND_FLOATING | TN_KIND_COMPLEX)) != 0;

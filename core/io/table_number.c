@@ -102,7 +102,7 @@ static const char *read_part(char *text, size_t length, tn_dtype part, locale_t 
 static const char *read_complex(char *text, tn_dtype dtype, locale_t c_locale, void *value)
 {
 	static const char expected[] = "a complex number such as 1+2j";
-	const tn_dtype part = dtype == TN_C64 ? TN_F32 : TN_F64;
+	const tn_dtype part = tn_real_dtype(dtype);
 	const size_t size = tn_dtype_size(part);
 	unsigned char *parts = value;
 	size_t length = strlen(text);
@@ -147,7 +147,7 @@ const char *tn_table_number(char *text, tn_dtype dtype, locale_t c_locale, void 
 
 void tn_table_fill(double number, tn_dtype dtype, void *value)
 {
-	const tn_dtype part = dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
+	const tn_dtype part = tn_real_dtype(dtype);
 	const uint64_t bits = tn_cast_bits(TN_F64, part, tn_bits_of_f64(number));
 	memset(value, 0, tn_dtype_size(dtype));
 	bits_store(value, tn_dtype_size(part), bits);

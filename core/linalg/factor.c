@@ -61,16 +61,6 @@ const tn_array *tn_matrix_of(const tn_array *a, tn_dtype dtype)
 	return a->dtype == dtype ? a : tn_astype(a, dtype);
 }
 
-tn_dtype tn_real_dtype(tn_dtype dtype)
-{
-	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
-}
-
-tn_dtype tn_complex_dtype(tn_dtype dtype)
-{
-	return dtype == TN_F32 ? TN_C64 : dtype == TN_F64 ? TN_C128 : dtype;
-}
-
 /* ---- The arrays of a call --------------------------------------------------------------------*/
 
 tn_status tn_factor_begin(struct tn_factor *f, const char *operation, const tn_array *a,

@@ -38,8 +38,6 @@ tn_status tn_matrix_check(const char *operation, const char *name, const tn_arra
 tn_dtype tn_matrix_dtype(const tn_array *a, const tn_array *b);
 /* The array in that dtype, recorded: itself, or a copy. */
 const tn_array *tn_matrix_of(const tn_array *a, tn_dtype dtype);
-tn_dtype tn_real_dtype(tn_dtype dtype);
-tn_dtype tn_complex_dtype(tn_dtype dtype);
 
 /* A batch of the shape of a's leading axes, broadcast with b's (NULL: a's alone).  TN_SHAPE. */
 tn_status tn_factor_begin(struct tn_factor *f, const char *operation, const tn_array *a,

@@ -157,7 +157,7 @@ tn_array *tn_interp(const tn_array *x, const tn_array *xp, const tn_array *fp, c
 	tn_dtype dtype = tn_arrays_result_type(3, all);
 	if (!tn_is_inexact(dtype))
 		dtype = TN_F64;
-	const tn_dtype part = tn_complex_part_dtype(dtype);
+	const tn_dtype part = tn_real_dtype(dtype);
 	struct interp in = {of_dtype(x, part), of_dtype(xp, part), NULL, left, right};
 	fp = of_dtype(fp, dtype);
 	tn_array *result;

@@ -76,13 +76,13 @@ static tn_status lower(struct tn_runtime *runtime, enum tn_operation operation,
 	if (!element->on_complex)
 		return tn_fail(&runtime->report, TN_DTYPE, element->name,
 			       "not defined for complex numbers");
-	const tn_dtype loop = loop_of(element, n, dtypes), part = tn_complex_part_dtype(loop);
+	const tn_dtype loop = loop_of(element, n, dtypes), part = tn_real_dtype(loop);
 	const char *name = element->inputs;
 	parts.n_inputs = 0;
 	parts.n_names = parts.n_text = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		add_parts(&parts, name, dtypes[i],
-			  i < element->typed_from ? tn_complex_part_dtype(dtypes[i]) : part);
+			  i < element->typed_from ? tn_real_dtype(dtypes[i]) : part);
 		name += tn_word_length(name) + 1;
 	}
 	snprintf(parts.text + parts.n_text, TEXT - parts.n_text, "%s", element->on_complex);

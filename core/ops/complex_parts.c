@@ -14,7 +14,7 @@ tn_array *tn_complex_part_view(const tn_array *a, int part)
 		strides[i] = 2 * a->strides[i];
 	tn_array *view = tn_array_view(a, a->rank, a->shape, strides, 2 * a->offset + part);
 	if (view)
-		view->dtype = tn_complex_part_dtype(a->dtype);
+		view->dtype = tn_real_dtype(a->dtype);
 	return view;
 }
 

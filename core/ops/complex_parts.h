@@ -9,12 +9,6 @@
 
 #include "array/array.h"
 
-/* The dtype of the parts: f32 of c64, f64 of c128; a real dtype itself. */
-static inline tn_dtype tn_complex_part_dtype(tn_dtype dtype)
-{
-	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
-}
-
 /* The view of the real (part 0) or imaginary (part 1) elements of a complex array, not recorded;
  * NULL with runtime->report filled. */
 tn_array *tn_complex_part_view(const tn_array *a, int part);

@@ -14,7 +14,7 @@
 struct tn_value_bits tn_bits_of_double(tn_dtype dtype, double value)
 {
 	return (struct tn_value_bits){
-		{tn_cast_bits(TN_F64, tn_complex_part_dtype(dtype), tn_bits_of_f64(value)), 0}};
+		{tn_cast_bits(TN_F64, tn_real_dtype(dtype), tn_bits_of_f64(value)), 0}};
 }
 
 /* Of an integer: i64 by its bits. */
@@ -48,7 +48,7 @@ uint64_t tn_number_cast(tn_number number, tn_dtype dtype)
 tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, const char *argument,
 			 tn_number number, tn_dtype dtype, struct tn_value_bits *bits)
 {
-	tn_dtype part = tn_complex_part_dtype(dtype);
+	tn_dtype part = tn_real_dtype(dtype);
 	char text[32];
 	*bits = (struct tn_value_bits){{0, 0}};
 	switch (number.dtype) {
@@ -83,7 +83,7 @@ tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, cons
 
 tn_number tn_number_of_bits(tn_dtype dtype, const struct tn_value_bits *bits)
 {
-	tn_dtype part = tn_complex_part_dtype(dtype);
+	tn_dtype part = tn_real_dtype(dtype);
 	double value[2];
 	if (tn_is_unsigned(dtype))
 		return tn_number_u64(bits->part[0]);

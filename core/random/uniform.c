@@ -138,7 +138,7 @@ static tn_array *draw_complex_normal(tn_generator *generator, uint32_t operation
 				     int rank, const int64_t *shape, double mean, double deviation)
 {
 	const struct tn_random_state before = *generator->state;
-	const tn_dtype part = tn_complex_part_dtype(dtype);
+	const tn_dtype part = tn_real_dtype(dtype);
 	struct tn_runtime *runtime = generator->runtime;
 	if (tn_scope_begin(runtime->context))
 		return NULL;
@@ -155,7 +155,7 @@ static tn_array *draw_normal(tn_generator *generator, const char *operation, tn_
 			     int rank, const int64_t *shape, double mean, double deviation)
 {
 	struct tn_runtime *runtime = generator->runtime;
-	const tn_dtype part = tn_complex_part_dtype(dtype);
+	const tn_dtype part = tn_real_dtype(dtype);
 	if (tn_runtime_ready(runtime))
 		return NULL;
 	if (!tn_is_inexact(dtype)) {

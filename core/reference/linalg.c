@@ -84,16 +84,6 @@ double tn_reference_scale(const struct matrix *a)
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-static tn_dtype real_type(tn_dtype dtype)
-{
-	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
-}
-
-static tn_dtype complex_type(tn_dtype dtype)
-{
-	return dtype == TN_F32 ? TN_C64 : dtype == TN_F64 ? TN_C128 : dtype;
-}
-
 /* A column-major operand of that dtype and that many rows and columns. */
 static tn_status check_matrix(const struct factoring *f, const char *name,
 			      const struct tn_operand *operand, tn_dtype dtype, int64_t rows,
@@ -178,14 +168,15 @@ static tn_status check_others(const struct factoring *f, uint32_t has)
 		status = check_matrix(f, "u", &args->u, dtype, f->m,
 				      args->u.shape[2] == f->m ? f->m : f->k);
 	if (!status && (has & HAS_V) && args->v.dtype)
-		status = check_matrix(f, "v", &args->v, is_eig ? complex_type(dtype) : dtype,
+		status = check_matrix(f, "v", &args->v, is_eig ? tn_complex_dtype(dtype) : dtype,
 				      args->v.shape[1] == f->n ? f->n : f->k, f->n);
 	if (!status && is_svd && !args->u.dtype != !args->v.dtype)
 		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, f->operation,
 					   "expected u and v, or neither");
 	if (!status && (has & HAS_VALUES))
 		status = check_list(f, "values", &args->values,
-				    is_eig ? complex_type(dtype) : real_type(dtype), 2, f->k);
+				    is_eig ? tn_complex_dtype(dtype) : tn_real_dtype(dtype), 2,
+				    f->k);
 	if (!status && (has & HAS_PIVOTS) && args->pivots.dtype)
 		status = check_list(f, "pivots", &args->pivots, TN_I32, 2, f->k);
 	if (!status && (has & HAS_PIVOTS) && args->permutation.dtype)

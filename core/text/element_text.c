@@ -15,14 +15,9 @@
 #include "base/dtype.h"
 #include "text/float_text.h"
 
-tn_dtype tn_complex_part_dtype(tn_dtype dtype)
-{
-	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
-}
-
 double tn_element_part(const struct tn_elements *elements, size_t i, int part)
 {
-	const tn_dtype dtype = tn_complex_part_dtype(elements->dtype);
+	const tn_dtype dtype = tn_real_dtype(elements->dtype);
 	const size_t size = tn_dtype_size(dtype);
 	const size_t place = tn_is_complex(elements->dtype) ? 2 * i + (size_t)part : i;
 	const char *at = (const char *)elements->data + place * size;
@@ -137,7 +132,7 @@ static void float_format_init(struct tn_float_format *format, const struct tn_el
 	struct survey survey;
 	survey_part(&survey, elements, part);
 	*format = (struct tn_float_format){
-		.dtype = tn_complex_part_dtype(elements->dtype),
+		.dtype = tn_real_dtype(elements->dtype),
 		.precision = options->floatmode == TN_FLOATMODE_UNIQUE ? -1 : options->precision,
 		.has_plus = sign == '+',
 		.nanstr = options->nanstr,
@@ -326,7 +321,7 @@ static void put_float_alone(struct tn_text *text, double value, tn_dtype dtype, 
 
 void tn_element_put_alone(struct tn_text *text, const struct tn_elements *elements, size_t i)
 {
-	const tn_dtype part = tn_complex_part_dtype(elements->dtype);
+	const tn_dtype part = tn_real_dtype(elements->dtype);
 	const struct tn_element_format plain = {.sign = '-'};
 	if (!tn_is_inexact(elements->dtype)) {
 		tn_element_put(text, &plain, elements, i);

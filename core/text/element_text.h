@@ -53,6 +53,5 @@ void tn_element_put_alone(struct tn_text *text, const struct tn_elements *elemen
 
 /* The value of a floating element, or of part 0 or 1 of a complex one. */
 double tn_element_part(const struct tn_elements *elements, size_t i, int part);
-tn_dtype tn_complex_part_dtype(tn_dtype dtype); /* of c64 f32, of c128 f64, else itself */
 
 #endif

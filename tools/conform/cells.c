@@ -15,11 +15,6 @@ enum { N_LINES = sizeof(lines) / sizeof(lines[0]) };
 
 /* ---- Values ----------------------------------------------------------------------------------*/
 
-static tn_dtype part_of(tn_dtype dtype)
-{
-	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
-}
-
 static size_t n_parts(tn_dtype dtype)
 {
 	return tn_is_complex(dtype) ? 2 : 1;
@@ -45,7 +40,7 @@ static int parse_values(const char *text, tn_dtype dtype, struct values *values)
 			return 0;
 		for (size_t part = 0; part < n_parts(dtype); part++) {
 			char *end;
-			values->parts[values->n][part] = parse(part_of(dtype), text, &end);
+			values->parts[values->n][part] = parse(tn_real_dtype(dtype), text, &end);
 			if (end == text)
 				return 0;
 			text = end + (*end == ' ');
@@ -56,7 +51,7 @@ static int parse_values(const char *text, tn_dtype dtype, struct values *values)
 
 void values_to_bytes(const struct values *values, unsigned char *bytes)
 {
-	size_t size = tn_dtype_size(part_of(values->dtype));
+	size_t size = tn_dtype_size(tn_real_dtype(values->dtype));
 	for (size_t i = 0; i < values->n; i++) {
 		for (size_t part = 0; part < n_parts(values->dtype); part++, bytes += size)
 			memcpy(bytes, &values->parts[i][part], size);
@@ -65,7 +60,7 @@ void values_to_bytes(const struct values *values, unsigned char *bytes)
 
 void values_of_bytes(struct values *values, const unsigned char *bytes)
 {
-	size_t size = tn_dtype_size(part_of(values->dtype));
+	size_t size = tn_dtype_size(tn_real_dtype(values->dtype));
 	memset(values->parts, 0, sizeof(values->parts));
 	for (size_t i = 0; i < values->n; i++) {
 		for (size_t part = 0; part < n_parts(values->dtype); part++, bytes += size)
@@ -75,7 +70,8 @@ void values_of_bytes(struct values *values, const unsigned char *bytes)
 
 static double number(const struct values *values, size_t i, size_t part)
 {
-	return tn_f64_of_bits(tn_cast_bits(part_of(values->dtype), TN_F64, values->parts[i][part]));
+	return tn_f64_of_bits(
+		tn_cast_bits(tn_real_dtype(values->dtype), TN_F64, values->parts[i][part]));
 }
 
 const char *value_text(const struct values *values, size_t i, char text[VALUE_TEXT])
@@ -188,7 +184,7 @@ int cell_is_close(const struct kit *kit, const struct cell *cell, const struct v
 {
 	const struct values *expected = &cell->values;
 	const char *tolerance = cell->tolerance;
-	tn_dtype part = part_of(expected->dtype);
+	tn_dtype part = tn_real_dtype(expected->dtype);
 	double size = 0, allowed;
 	int is_same = 1;
 	for (size_t p = 0; p < n_parts(expected->dtype); p++) {

@@ -17,7 +17,7 @@ static double complex load(const struct array *array, uint64_t i)
 	const tn_dtype dtype = array->operand.dtype;
 	float f[2] = {0, 0};
 	double d[2] = {0, 0};
-	if (real_of(dtype) == TN_F32) {
+	if (tn_real_dtype(dtype) == TN_F32) {
 		memcpy(f, array_at(array, i), tn_dtype_size(dtype));
 		return CMPLX(f[0], f[1]);
 	}
@@ -45,7 +45,7 @@ void matrix_write(const struct array *array, int64_t number, const struct matrix
 				array, (uint64_t)((number * a->rows + i) * a->columns + j));
 			const double d[2] = {creal(*at(a, i, j)), cimag(*at(a, i, j))};
 			const float f[2] = {(float)d[0], (float)d[1]};
-			memcpy(to, real_of(dtype) == TN_F32 ? (const void *)f : d,
+			memcpy(to, tn_real_dtype(dtype) == TN_F32 ? (const void *)f : d,
 			       tn_dtype_size(dtype));
 		}
 	}
@@ -127,7 +127,7 @@ static struct matrix product(const struct matrix *a, int a_adjoint, const struct
 
 static double unit_of(const struct factoring *f)
 {
-	return 20 * (double)(f->m > f->n ? f->m : f->n) * kit_epsilon(real_of(f->dtype));
+	return 20 * (double)(f->m > f->n ? f->m : f->n) * kit_epsilon(tn_real_dtype(f->dtype));
 }
 
 /* `error` is at most that many bounds of `size`. */

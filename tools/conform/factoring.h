@@ -47,16 +47,6 @@ static inline double complex *at(const struct matrix *a, int64_t i, int64_t j)
 	return a->at + i + j * a->rows;
 }
 
-static inline tn_dtype real_of(tn_dtype dtype)
-{
-	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
-}
-
-static inline tn_dtype complex_of(tn_dtype dtype)
-{
-	return dtype == TN_F32 ? TN_C64 : dtype == TN_F64 ? TN_C128 : dtype;
-}
-
 static inline int has_b(const struct factoring *f)
 {
 	return f->slot == TN_SLOT_SOLVE || f->slot == TN_SLOT_SOLVE_TRIANGULAR;

@@ -161,7 +161,7 @@ static void make_list(struct factoring *f, struct array *array, tn_dtype dtype, 
 static void make_outputs(struct factoring *f, struct tn_linalg_args *args)
 {
 	const tn_dtype of_values =
-		f->slot == TN_SLOT_EIG ? complex_of(f->dtype) : real_of(f->dtype);
+		f->slot == TN_SLOT_EIG ? tn_complex_dtype(f->dtype) : tn_real_dtype(f->dtype);
 	if (f->slot == TN_SLOT_QR || (f->slot == TN_SLOT_SVD && f->vectors)) {
 		make_matrices(f, &f->u, OUTPUT, f->dtype, f->m, f->full ? f->m : f->k);
 		args->u = f->u.operand;

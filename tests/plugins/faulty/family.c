@@ -33,12 +33,15 @@ static const struct slot_operand of_sort[] = {OPERAND(tn_sort_args, input),
 					      {NULL, 0}};
 static const struct slot_operand of_scan[] = {
 	OPERAND(tn_scan_args, input), OPERAND(tn_scan_args, output), {NULL, 0}};
-static const struct slot_operand of_linalg[] = {
-	OPERAND(tn_linalg_args, a),           OPERAND(tn_linalg_args, b),
-	OPERAND(tn_linalg_args, u),           OPERAND(tn_linalg_args, v),
-	OPERAND(tn_linalg_args, values),      OPERAND(tn_linalg_args, pivots),
-	OPERAND(tn_linalg_args, permutation), OPERAND(tn_linalg_args, info),
-	{NULL, 0}};
+static const struct slot_operand of_linalg[] = {OPERAND(tn_linalg_args, a),
+						OPERAND(tn_linalg_args, b),
+						OPERAND(tn_linalg_args, u),
+						OPERAND(tn_linalg_args, v),
+						OPERAND(tn_linalg_args, values),
+						OPERAND(tn_linalg_args, pivots),
+						OPERAND(tn_linalg_args, permutation),
+						OPERAND(tn_linalg_args, info),
+						{NULL, 0}};
 static const struct slot_operand of_conv2d[] = {
 	OPERAND(tn_conv2d_args, x),        OPERAND(tn_conv2d_args, w),
 	OPERAND(tn_conv2d_args, y),        OPERAND(tn_conv2d_args, bias),
