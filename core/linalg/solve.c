@@ -214,11 +214,12 @@ tn_array *tn_inv(const tn_array *a)
 
 /* ---- Tensors ---------------------------------------------------------------------------------*/
 
-static int64_t product(const int64_t *lengths, int n)
+/* Of the lengths of axes begin to end - 1. */
+static int64_t product(const tn_array *a, int begin, int end)
 {
 	int64_t size = 1;
-	for (int i = 0; i < n; i++)
-		size *= lengths[i];
+	for (int i = begin; i < end; i++)
+		size *= a->shape[i];
 	return size;
 }
 
@@ -233,8 +234,8 @@ tn_array *tn_tensorinv(const tn_array *a, int ind)
 				"ind: expected 1 to %d, found %d", a->rank, ind);
 		return NULL;
 	}
-	const int64_t rows = product(a->shape, ind);
-	const int64_t columns = product(a->shape + ind, a->rank - ind);
+	const int64_t rows = product(a, 0, ind);
+	const int64_t columns = product(a, ind, a->rank);
 	for (int i = 0; i < a->rank; i++)
 		shape[i] = a->shape[(i + ind) % a->rank];
 	if (tn_scope_begin(runtime->context))
@@ -255,9 +256,8 @@ tn_array *tn_tensorsolve(const tn_array *a, const tn_array *b, int n, const int 
 		end[i] = i - n;
 	tn_array *turned = n ? tn_moveaxis(a, n, axes, end) : tn_array_const_cast(a);
 	tn_array *x = NULL;
-	const int64_t unknowns = turned && a->rank > b->rank
-					 ? product(turned->shape + b->rank, a->rank - b->rank)
-					 : 1;
+	const int64_t unknowns =
+		turned && a->rank > b->rank ? product(turned, b->rank, a->rank) : 1;
 	if (turned && (a->rank < b->rank || b->size != unknowns || a->size != unknowns * b->size))
 		tn_runtime_fail(runtime, TN_SHAPE, "tensorsolve", "%s and %s are no square system",
 				tn_array_text(a, first), tn_array_text(b, second));
