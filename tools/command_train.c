@@ -258,7 +258,7 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 					    "which the ranks continue, found none");
 	c->restart.has_resume = c->resume;
 	c->restart.has_folder = c->checkpoint != NULL;
-	c->resume |= c->restart.n_anew > 0;
+	c->resume |= c->restart.n_anew > 0 && train_devices_have_begun();
 	if (c->save && c->metrics_path && output_same(c->save, c->metrics_path))
 		return usage_error("train",
 				   "--save and --metrics: expected two files, found '%s'"
@@ -640,6 +640,8 @@ static int open_folder(struct train_command *c, tn_context *context)
 	c->folder = tn_checkpoint_folder_open(context, c->checkpoint, &o);
 	if (c->folder && c->resume && !tn_checkpoint_folder_count(c->folder) && !c->quiet)
 		say("%s has no checkpoint: the training begins\n", c->checkpoint);
+	if (c->folder && (c->resume || !tn_checkpoint_folder_count(c->folder)))
+		train_devices_begin();
 	if (c->folder && c->ranks.rank == 0 && tn_barrier(c->ranks.communicator))
 		return 0;
 	return c->folder != NULL;
@@ -748,8 +750,11 @@ static int run(struct train_command *c)
 	tn_context_close(context);
 	free(selection);
 	train_results_end(&c->results);
-	if (!metrics_close(&c->metrics) && code == EXIT_DONE)
-		code = EXIT_FAILED;
+	if (!metrics_close(&c->metrics)) {
+		/* Its end is that of the training: lines are missing. */
+		c->restart.most = 0;
+		code = code == EXIT_DONE ? EXIT_FAILED : code;
+	}
 	return code;
 }
 

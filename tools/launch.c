@@ -124,7 +124,7 @@ static void take_end(struct launch *launch, pid_t pid, int status)
 		return;
 	launch->pids[rank] = 0;
 	launch->n_running--;
-	launch->is_crashed |= WIFSIGNALED(status) && !launch->is_killed &&
+	launch->is_crashed |= WIFSIGNALED(status) && !launch->is_ending &&
 			      is_one_of(WTERMSIG(status), crashes, N_ROWS(crashes));
 	if (launch->status || (WIFEXITED(status) && !WEXITSTATUS(status)))
 		return;
@@ -190,6 +190,7 @@ static void wait_for_all(struct launch *launch, const sigset_t *taken)
 		if (!launch->n_running)
 			return;
 		if (launch->status && end <= 0) {
+			launch->is_ending = 1;
 			signal_all(launch, SIGTERM);
 			end = seconds() + GRACE;
 		}
@@ -235,6 +236,8 @@ static void tell_ranks(struct launch *launch)
 	set_number("TENON_LOCAL_SIZE", launch->n);
 	unsetenv("TENON_RESTART_COUNT");
 	unsetenv("TENON_RESTART_PIPE");
+	if (!launch->n_anew)
+		unsetenv("TENON_RESTART_BEGUN");
 	if (launch->most)
 		set_number("TENON_RESTART_COUNT", launch->n_anew);
 	if (launch->n_anew < launch->most)
@@ -244,7 +247,7 @@ static void tell_ranks(struct launch *launch)
 static void run_once(struct launch *launch, const sigset_t *taken, const sigset_t *before)
 {
 	int problem = 0;
-	launch->status = launch->is_crashed = launch->is_killed = 0;
+	launch->status = launch->is_crashed = launch->is_ending = launch->is_killed = 0;
 	tell_ranks(launch);
 	for (int rank = 0; rank < launch->n && !problem; rank++)
 		problem = start_rank(launch, rank, before);
@@ -290,13 +293,16 @@ static int make_pipe(struct launch *launch)
 
 int launch_run(struct launch *launch)
 {
+	struct sigaction action;
 	sigset_t taken, before;
 	if (launch->most && !make_pipe(launch))
 		return EXIT_FAILED;
 	sigemptyset(&taken);
 	sigaddset(&taken, SIGCHLD);
+	/* One that is ignored, as by nohup, asks for nothing. */
 	for (size_t i = 0; i < N_ROWS(forwarded); i++)
-		sigaddset(&taken, forwarded[i]);
+		if (!sigaction(forwarded[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&taken, forwarded[i]);
 	/* An ignored SIGCHLD would lose how the ranks end. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &taken, &before);

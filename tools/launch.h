@@ -22,6 +22,7 @@ struct launch {
 	int n_running;
 	int status;     /* the exit status of the first one that failed; 0: none has */
 	int is_crashed; /* a rank was killed by a signal that asks for no end */
+	int is_ending;  /* the others have been asked to end */
 	int is_killed;  /* by this process */
 	int asked;      /* the signal that asked this process to end; 0: none */
 	int lost[2];    /* the pipe of train_devices.h */

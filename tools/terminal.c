@@ -11,6 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 #define UNKNOWN_WIDTH 80
 
 size_t terminal_columns(int descriptor)
@@ -65,6 +67,17 @@ void write_wrapped(FILE *out, const char *text, size_t columns)
 	}
 }
 
+static void make_lines_printable(char *text)
+{
+	while (*text) {
+		char *end = strchrnul(text, '\n'), kept = *end;
+		*end = '\0';
+		tn_text_make_printable(text);
+		*end = kept;
+		text = end + (kept != '\0');
+	}
+}
+
 void say(const char *format, ...)
 {
 	char *line;
@@ -78,6 +91,7 @@ void say(const char *format, ...)
 		va_end(arguments);
 		return;
 	}
+	make_lines_printable(line);
 	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
 	free(line);
 }

@@ -28,7 +28,7 @@ int usage_error(const char *command, const char *format, ...)
 
 int no_memory(const char *what)
 {
-	fprintf(stderr, "tenon: no memory for %s\n", what);
+	print_error("tenon: no memory for %s", what);
 	return EXIT_FAILED;
 }
 

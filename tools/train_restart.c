@@ -81,8 +81,9 @@ static void find_newest(struct train_restart *restart, const tn_checkpoint_folde
 			 view.step);
 	else
 		snprintf(restart->how, sizeof(restart->how), "%s",
-			 folder ? "begins again, without a checkpoint,"
-				: "continues from the newest checkpoint");
+			 folder                       ? "begins again, without a checkpoint,"
+			 : train_devices_have_begun() ? "continues from the newest checkpoint"
+						      : "begins again");
 }
 
 /* Of several ranks each may have been told of the loss of another. */
@@ -99,12 +100,31 @@ static int is_own(tn_context *context, const struct train_ranks *ranks)
 
 /* ---- The command that continues --------------------------------------------------------------*/
 
+static int has_control(const char *word)
+{
+	while (*word && (unsigned char)*word >= ' ' && *word != 0x7f)
+		word++;
+	return *word != '\0';
+}
+
 static void write_word(FILE *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_-+=:,./@%";
 	if (*word && !word[strspn(word, plain)]) {
 		fputs(word, out);
+		return;
+	}
+	/* What a terminal would obey is written in octal digits. */
+	if (has_control(word)) {
+		fputs("$'", out);
+		for (; *word; word++)
+			fprintf(out, has_control((const char[]){*word, '\0'}) || *word == '\'' ||
+						     *word == '\\'
+					     ? "\\%03o"
+					     : "%c",
+				(unsigned char)*word);
+		fputc('\'', out);
 		return;
 	}
 	fputc('\'', out);
@@ -118,7 +138,8 @@ static void write_command(FILE *out, const struct train_restart *restart)
 {
 	for (char **word = restart->command; *word; word++) {
 		write_word(out, *word);
-		if (word == restart->command + 1 && !restart->has_resume)
+		if (word == restart->command + 1 && !restart->has_resume &&
+		    train_devices_have_begun())
 			fputs(" --resume", out);
 		fputc(word[1] ? ' ' : '\n', out);
 	}
@@ -147,7 +168,9 @@ static void write_rank(FILE *out, const struct train_restart *restart,
 	gethostname(machine, sizeof(machine) - 1);
 	fprintf(out, "tenon train: rank %u has lost %s", ranks->rank, restart->lost);
 	if (is_of_tenon_launch(ranks)) {
-		fputs(": this continues from the newest checkpoint:\n  ", out);
+		fprintf(out, ": this %s:\n  ",
+			train_devices_have_begun() ? "continues from the newest checkpoint"
+						   : "begins again");
 		write_devices(out);
 		write_word(out, restart->command[0]);
 		fprintf(out, " launch -n %u ", ranks->size);

@@ -11,7 +11,7 @@ mock=${TENON_BUILD:?}/plugins/mock/.libs
 needs_digits
 export TENON_THREADS=1 TENON_DETERMINISTIC=1 TENON_COMMUNICATOR_TIMEOUT=20
 export TENON_LOCAL_BYTES=65536
-unset TENON_MOCK TENON_TRAIN_DEVICES TENON_RESTART_COUNT TENON_RESTART_PIPE
+unset TENON_MOCK TENON_TRAIN_DEVICES TENON_RESTART_COUNT TENON_RESTART_PIPE TENON_RESTART_BEGUN
 export TENON_PLUGIN_PATH="$mock:${TENON_PLUGIN_PATH-}"
 # shellcheck disable=SC3045
 ulimit -c 0
@@ -104,6 +104,17 @@ for selection in mock mock! mock:1! mock:0,mock:1! accelerator! auto ''; do
 	TENON_MOCK=devices:2 TENON_TRAIN_DEVICES=mock:1,-mock:0 \
 		run 0 train mlp --data digits --skip-train --backend "$selection"
 	err_has ' on mock:1: digits'
+done
+# Another one is another training's: the list is for the backends that it prefers.
+for selection in reference! reference ^mock cpu,reference!; do
+	TENON_MOCK=devices:2 TENON_TRAIN_DEVICES=mock:1,-mock:0 \
+		run 0 train mlp --data digits --skip-train --backend "$selection"
+	! grep -q ' on mock:' "$dir/err" || fail "$selection: a device of mock"
+done
+for list in mock:0! mock ! mock:1,mock:1 'mock:1 '; do
+	TENON_MOCK=devices:2 TENON_TRAIN_DEVICES=$list \
+		run 1 train mlp --data digits --skip-train --backend mock
+	err_has '^tenon train: TENON_TRAIN_DEVICES: expected devices such as cuda:0'
 done
 what='the only device'
 TENON_MOCK=lost:900 trains 1 '--backend mock! --resume'
@@ -260,6 +271,45 @@ what='launch, SIGTERM'
 "$tenon" launch -n 2 --restart 3 sh -c 'kill -KILL $$' >"$dir/out" 2>"$dir/err" </dev/null &
 pid=$!
 ends 143 '(restart 1 of 3)'
+
+# Nor does one that is ignored, as by nohup, forbid to start again.
+what='launch, HUP is ignored'
+rm -f "$dir/begun" "$dir/end"
+# shellcheck disable=SC2016
+(
+	trap '' HUP
+	exec "$tenon" launch -n 1 --restart 1 sh -c '[ "$TENON_RESTART_COUNT" = 0 ] || exit 0
+		: >"$0"
+		while [ ! -e "$1" ]; do sleep 0.01; done
+		kill -SEGV $$' "$dir/begun" "$dir/end"
+) >"$dir/out" 2>"$dir/err" </dev/null &
+pid=$!
+until [ -e "$dir/begun" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -HUP $pid
+: >"$dir/end"
+wait $pid || fail "$what: exit status $?"
+restarts 1
+
+# What a rank does when it is told to end is no crash.
+what='launch, ABRT at the end'
+rm -f "$dir/begun"
+# shellcheck disable=SC2016
+run 7 launch -n 2 --restart 1 sh -c 'if [ "$TENON_LOCAL_RANK" = 1 ]; then
+		trap "kill -ABRT $$" TERM
+		: >"$0"
+		while :; do sleep 0.01; done
+	fi
+	until [ -e "$0" ]; do sleep 0.01; done
+	exit 7' "$dir/begun"
+restarts 0
+
+# A training that ended before it had opened its folder continues nobody else's checkpoints.
+what='launch, another folder'
+# shellcheck disable=SC2016,SC2086
+run 1 launch -n 1 --restart 1 sh -c '[ "$TENON_RESTART_COUNT" = 1 ] || kill -SEGV $$
+	exec "$@"' - "$tenon" $train --checkpoint "$folder"
+err_has 'resume continues from it'
+restarts 1
 
 # The crash that a signal of the user's has caused is no reason to start again.
 what='launch, SIGTERM, SIGKILL'
