@@ -326,7 +326,7 @@ static int parse_arguments(struct convert_command *c, int argc, char **argv)
 
 static int run(struct convert_command *c)
 {
-	/* Of one pass over the numbers no other backend, nor its libraries, need be opened for. */
+	/* One pass over the numbers is not worth the start of another backend. */
 	const struct common_options reference = {.backend = "reference!"};
 	int code = ends_in(c->in, ".npz") ? read_npz(c) : read_safetensors(c);
 	if (code != EXIT_DONE)

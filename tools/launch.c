@@ -139,12 +139,23 @@ static void take_end(struct launch *launch, pid_t pid, int status)
 	}
 }
 
+/* Of those that have ended meanwhile, in whatever order, a rank that was killed is why others have
+ * failed: it comes first. */
 static void take_ends(struct launch *launch)
 {
-	int status;
-	pid_t pid;
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		take_end(launch, pid, status);
+	struct {
+		pid_t pid;
+		int status;
+	} ends[LAUNCH_MOST_RANKS];
+	int n = 0;
+	while (n < LAUNCH_MOST_RANKS && (ends[n].pid = waitpid(-1, &ends[n].status, WNOHANG)) > 0)
+		n++;
+	for (int i = 0; i < n; i++)
+		if (WIFSIGNALED(ends[i].status))
+			take_end(launch, ends[i].pid, ends[i].status);
+	for (int i = 0; i < n; i++)
+		if (!WIFSIGNALED(ends[i].status))
+			take_end(launch, ends[i].pid, ends[i].status);
 }
 
 static double seconds(void)

@@ -119,10 +119,11 @@ static void write_word(FILE *out, const char *word)
 	if (has_control(word)) {
 		fputs("$'", out);
 		for (; *word; word++)
-			fprintf(out, has_control((const char[]){*word, '\0'}) || *word == '\'' ||
-						     *word == '\\'
-					     ? "\\%03o"
-					     : "%c",
+			fprintf(out,
+				has_control((const char[]){*word, '\0'}) || *word == '\'' ||
+						*word == '\\'
+					? "\\%03o"
+					: "%c",
 				(unsigned char)*word);
 		fputc('\'', out);
 		return;

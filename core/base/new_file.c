@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Writing.  Guarantees: the final name refers to the old file or to the complete new one, even if
- * the process or the machine stops in between; a failure leaves no temporary file, and neither does
- * the end of the process where the file system has files without a name.
+ * the process or the machine stops in between; a failure leaves no temporary file.  The end of the
+ * process leaves one where the file system has no files without a name, or just before the rename.
  */
 #include "base/new_file.h"
 
@@ -92,6 +92,12 @@ static tn_status draw_name(struct tn_new_file *file, struct tn_error_info *error
 	return TN_OK;
 }
 
+/* The lock tells tn_new_file_clean that the file is still being written. */
+static void lock(const struct tn_new_file *file)
+{
+	(void)flock(file->fd, LOCK_EX | LOCK_NB);
+}
+
 /* The file by which linkat finds a descriptor. */
 static void descriptor_path(int fd, char *path, size_t size)
 {
@@ -109,14 +115,16 @@ static int open_unnamed(struct tn_new_file *file, mode_t mode)
 	if (file->fd < 0)
 		return 0;
 	descriptor_path(file->fd, path, sizeof(path));
-	if (!access(path, F_OK))
+	if (!access(path, F_OK)) {
+		lock(file);
 		return 1;
+	}
 	close(file->fd);
 	file->fd = -1;
 	return 0;
 }
 
-/* The name is not the file's. */
+/* The name is that of no file, or of another one. */
 static void forget_name(struct tn_new_file *file)
 {
 	tn_mem_free(file->temporary);
@@ -131,22 +139,15 @@ static tn_status open_named(struct tn_new_file *file, mode_t mode, struct tn_err
 		if (status)
 			return status;
 		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (file->fd >= 0)
+		if (file->fd >= 0) {
+			lock(file);
 			return TN_OK;
+		}
 		if (errno != EEXIST)
 			break;
 	}
 	tn_status status = system_error(file, "creating a temporary file beside it", error);
 	forget_name(file);
-	return status;
-}
-
-static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn_error_info *error)
-{
-	tn_status status = open_unnamed(file, mode) ? TN_OK : open_named(file, mode, error);
-	/* The lock tells tn_new_file_clean that it is still being written. */
-	if (!status)
-		(void)flock(file->fd, LOCK_EX | LOCK_NB);
 	return status;
 }
 
@@ -165,7 +166,9 @@ static tn_status copy_to_named(struct tn_new_file *file, struct tn_error_info *e
 	if (!status && fchmod(file->fd, found.st_mode & 0777) < 0)
 		status = system_error(file, "keeping its mode", error);
 	while (!status && done < found.st_size) {
-		if (sendfile(file->fd, from, &done, (size_t)(found.st_size - done)) <= 0)
+		errno = EIO; /* of a file that is shorter now */
+		if (sendfile(file->fd, from, &done, (size_t)(found.st_size - done)) <= 0 &&
+		    errno != EINTR)
 			status = system_error(file, "copying the temporary file", error);
 	}
 	close(from);
@@ -214,7 +217,7 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 		return tn_no_memory(error, operation, tn_file_label(path), NULL);
 	tn_status status = open_folder(file, error);
 	if (!status)
-		status = open_temporary(file, 0666, error);
+		status = open_unnamed(file, 0666) ? TN_OK : open_named(file, 0666, error);
 	if (!status && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
 		status = system_error(file, "keeping its mode", error);
 	if (status)

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <tenon/backend.h>
 
-/* A file being written in the folder of `path`, without a name or, where the file system demands
- * one, as tenon-<16 hexadecimal digits>.tmp, which every file is before it replaces the old one. */
+/* A file being written in the folder of `path`: without a name, or where the file system demands
+ * one, as tenon-<16 hexadecimal digits>.tmp.  In the end each has that name, for the rename. */
 struct tn_new_file {
 	int fd;
 	int folder;

@@ -11,8 +11,7 @@
  *	TENON_TEST_CALLS=FILE           gets the numbers of both at the end, or where it crashed
  *
  * A write to a full disk writes half of the bytes, and the next one fails; what needs no room works
- * on.  The clock stands still and random numbers are no such, so that two runs write the same
- * bytes.
+ * on.  The clock stands still and getrandom gives the same bytes, so that two runs write the same.
  */
 #include <dlfcn.h>
 #include <errno.h>
