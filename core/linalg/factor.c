@@ -241,7 +241,8 @@ tn_array *tn_inverse_gaps(const char *text, const tn_array *w)
 	char formula[128];
 	if (!both[0] || !both[1])
 		return NULL;
-	snprintf(formula, sizeof(formula), "f = index(%d) == index(%d) ? 0 : 1 / (%s)", w->rank,
-		 w->rank - 1, text);
+	snprintf(formula, sizeof(formula),
+		 "f = index(%d) == index(%d) ? 0 : 1 / (index(%d) == index(%d) ? 1 : %s)", w->rank,
+		 w->rank - 1, w->rank, w->rank - 1, text);
 	return tn_map(formula, 2, names, both, 0, NULL, NULL);
 }
