@@ -42,14 +42,30 @@ static tn_array *square_gradient(const tn_array *q, const tn_array *r, const tn_
 	return tn_adjoint(tn_solve_triangular(r, tn_adjoint(y), 0, 0, 0));
 }
 
+/* An m x m q has no derivative where a has fewer columns. */
+static tn_status refuse_complete(const struct tn_node *node)
+{
+	return tn_runtime_fail(tn_node_runtime(node), TN_UNSUPPORTED, "qr",
+			       "the complete q of a matrix with more rows than columns has no "
+			       "gradient");
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const tn_array *a = node->saved[0].array, *q = node->saved[1].array;
 	const tn_array *r = node->saved[2].array;
-	const int64_t m = q->shape[q->rank - 1], n = a->shape[a->rank - 1];
-	tn_array *dq = or_zeros(node->outputs[0]->gradient, q);
+	const int64_t m = a->shape[a->rank - 2], n = a->shape[a->rank - 1];
+	tn_array *dq = node->outputs[0]->gradient;
 	tn_array *dr = or_zeros(node->outputs[1]->gradient, r);
 	(void)dy;
+	if (q->shape[q->rank - 1] > n) {
+		if (dq)
+			return refuse_complete(node);
+		q = tn_slice(q, -1, 0, n, 1);
+		r = tn_slice(r, -2, 0, n, 1);
+		dr = tn_slice(dr, -2, 0, n, 1);
+	}
+	dq = q ? or_zeros(dq, q) : NULL;
 	if (n <= m)
 		return tn_node_give(node, 0, square_gradient(q, r, dq, dr));
 	tn_array *r1 = tn_slice(r, -1, 0, m, 1), *dr1 = tn_slice(dr, -1, 0, m, 1);
@@ -57,15 +73,6 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 	dq = tn_add(dq, tn_matmul(a2, tn_adjoint(dr2)));
 	const tn_array *parts[] = {square_gradient(q, r1, dq, dr1), tn_matmul(q, dr2)};
 	return tn_node_give(node, 0, parts[0] && parts[1] ? tn_concatenate(2, parts, -1) : NULL);
-}
-
-/* An m x m q has no derivative where a has fewer columns. */
-static tn_status refuse_backward(struct tn_node *node, tn_array *dy)
-{
-	(void)dy;
-	return tn_runtime_fail(tn_node_runtime(node), TN_UNSUPPORTED, "qr",
-			       "the complete factors of a matrix with more rows than columns have "
-			       "no gradient");
 }
 
 static tn_status factor(const tn_array *a, int is_complete, int wants_q, tn_array *results[2])
@@ -95,10 +102,8 @@ static tn_status record(const tn_array *a, int is_complete, int wants_q, tn_arra
 		return TN_PENDING_ERROR;
 	const int is_wanted = wants_q || (suspension.recorder && a->tracked);
 	tn_status status = factor(a, is_complete, is_wanted, results);
-	const int has_gradient = !is_complete || a->shape[a->rank - 2] <= a->shape[a->rank - 1];
 	const struct tn_node_request request = {.operation = "qr",
-						.backward =
-							has_gradient ? backward : refuse_backward,
+						.backward = backward,
 						.is_twice = 1,
 						.n_inputs = 1,
 						.inputs = {a},

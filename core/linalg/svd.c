@@ -95,13 +95,15 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 			   .ds = node->outputs[S]->gradient,
 			   .du = node->outputs[U]->gradient,
 			   .dvh = node->outputs[VH]->gradient};
-	const int is_complete = t.u->shape[t.u->rank - 1] != t.vh->shape[t.vh->rank - 2];
+	const int64_t k = t.s->shape[t.s->rank - 1];
 	tn_array *g = NULL;
 	(void)dy;
-	if (is_complete)
+	if ((t.du && t.u->shape[t.u->rank - 1] > k) || (t.dvh && t.vh->shape[t.vh->rank - 2] > k))
 		return tn_runtime_fail(tn_node_runtime(node), TN_UNSUPPORTED, "svd",
 				       "full_matrices: vectors beyond the singular values have no "
 				       "gradient");
+	t.u = tn_slice(t.u, -1, 0, k, 1);
+	t.vh = tn_slice(t.vh, -2, 0, k, 1);
 	if (t.ds)
 		g = tn_matmul(tn_scale_columns(t.u, t.ds), t.vh);
 	if (t.du)
