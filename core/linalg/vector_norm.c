@@ -133,8 +133,8 @@ static tn_array *root_of_powers(const struct norm *norm, double order)
 			    .combiner = TN_COMBINE_SUM,
 			    .scalars = scalars};
 	if (order < 0) { /* infinite powers of 0 */
-		f.text = "z = pow(abs(x), p)";
-		f.post = "z = pow(a, q)";
+		f.text = "z = x == 0 ? inf : pow(abs(x == 0 ? 1 : x), p)";
+		f.post = "z = a == inf ? 0 : pow(a == inf ? 1 : a, q)";
 	}
 	return reduce_sizes(norm, &f);
 }
@@ -230,9 +230,10 @@ static tn_array *norm_of_singular_values(const tn_array *a, uint32_t order, int 
 {
 	const int last = -1;
 	const tn_array *s = tn_svdvals(a);
-	tn_array *norm = order == TN_NORM_NUC ? tn_sum(s, 1, &last, keepdims)
-			 : order == TN_NORM_2 ? tn_max(s, 1, &last, keepdims)
-					      : tn_min(s, 1, &last, keepdims);
+	const double extreme = order == TN_NORM_2 ? INFINITY : -INFINITY;
+	tn_array *norm = order == TN_NORM_NUC
+				 ? tn_sum(s, 1, &last, keepdims)
+				 : vector_norm("matrix_norm", s, extreme, 1, &last, keepdims);
 	return keepdims ? tn_expand_dims(norm, -1) : norm;
 }
 
