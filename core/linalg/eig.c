@@ -35,7 +35,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const tn_array *w = node->saved[W].array, *v = node->saved[V].array;
 	const tn_array *dw = node->outputs[W]->gradient, *dv = node->outputs[V]->gradient;
-	const tn_array *unit = tn_identity(v->runtime->context, v->dtype, v->shape[v->rank - 1]);
+	const tn_array *unit = tn_identity_like(v);
 	const tn_array *adjoint = tn_adjoint(v);
 	tn_array *inner = dw ? tn_multiply(unit, tn_expand_dims(dw, -2)) : NULL;
 	(void)dy;

@@ -58,7 +58,7 @@ static tn_array *approximate(const tn_array *a)
 	struct powers p = {{0}};
 	if (!a)
 		return NULL;
-	p.at[0] = tn_identity(a->runtime->context, a->dtype, a->shape[a->rank - 1]);
+	p.at[0] = tn_identity_like(a);
 	p.at[1] = tn_matmul(a, a);
 	p.at[2] = tn_matmul(p.at[1], p.at[1]);
 	p.at[3] = tn_matmul(p.at[2], p.at[1]);

@@ -21,6 +21,7 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/index_formula.h"
 
 /* ---- Operands --------------------------------------------------------------------------------*/
 
@@ -212,6 +213,16 @@ tn_status tn_factor_untracked(const char *operation, uint32_t n, const tn_array 
 }
 
 /* ---- Compositions ----------------------------------------------------------------------------*/
+
+tn_array *tn_identity_like(const tn_array *a)
+{
+	static const struct tn_formula diagonal = {.text = "z = index(0) == index(1)"};
+	if (!a)
+		return NULL;
+	const int64_t n = a->shape[a->rank - 1], shape[] = {n, n};
+	return tn_index_formula_make(tn_array_home(a), "identity", a->dtype, 2, shape, &diagonal,
+				     NULL);
+}
 
 tn_array *tn_adjoint(const tn_array *a)
 {

@@ -62,6 +62,8 @@ tn_status tn_factor_record(struct tn_suspension suspension, tn_status status, ui
 /* Refuses an array with a gradient: the operation has none.  TN_STATE. */
 tn_status tn_factor_untracked(const char *operation, uint32_t n, const tn_array *const *arrays);
 
+/* The identity of the size of a's columns, on its device and in its dtype.  NULL for NULL. */
+tn_array *tn_identity_like(const tn_array *a);
 /* The conjugate transpose of the last two axes, recorded. */
 tn_array *tn_adjoint(const tn_array *a);
 /* (a + a^H) / 2 */

@@ -54,10 +54,7 @@ static tn_status check_square(const tn_array *a)
 /* Of a's shape. */
 static tn_array *identities(const tn_array *a)
 {
-	const int64_t n = a->shape[a->rank - 1];
-	const tn_array *one =
-		tn_to(tn_identity(a->runtime->context, a->dtype, n), tn_array_device(a));
-	return tn_copy(tn_broadcast_to(one, a->rank, a->shape));
+	return tn_copy(tn_broadcast_to(tn_identity_like(a), a->rank, a->shape));
 }
 
 /* a^n for n >= 1: the product of those squares of squares whose bits n has.  NULL for NULL. */

@@ -33,8 +33,7 @@ static tn_array *square_gradient(const tn_array *q, const tn_array *r, const tn_
 	tn_array *half = diagonal && tn_is_complex(diagonal->dtype)
 				 ? tn_astype(tn_real(diagonal), diagonal->dtype)
 				 : diagonal;
-	tn_array *unit =
-		x ? tn_identity(x->runtime->context, x->dtype, x->shape[x->rank - 1]) : NULL;
+	tn_array *unit = tn_identity_like(x);
 	tn_array *sum =
 		tn_subtract(tn_add(x, tn_adjoint(x)), tn_multiply(unit, tn_expand_dims(half, -2)));
 	tn_array *y = tn_add(dq, tn_matmul(q, sum));

@@ -197,10 +197,8 @@ tn_array *tn_inv(const tn_array *a)
 		return NULL;
 	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
 	struct tn_suspension suspension = tn_tape_suspend(own);
-	const tn_array *unit =
-		own ? tn_identity(runtime->context, own->dtype, a->shape[a->rank - 1]) : NULL;
-	tn_status status =
-		suspension.runtime && unit ? run(&s, "inv", own, unit, &x) : TN_PENDING_ERROR;
+	const tn_array *unit = suspension.runtime ? tn_identity_like(own) : NULL;
+	tn_status status = unit ? run(&s, "inv", own, unit, &x) : TN_PENDING_ERROR;
 	x = tn_tape_resume(suspension, status ? NULL : x,
 			   &(struct tn_node_request){.operation = "inv",
 						     .backward = inverse_backward,

@@ -56,9 +56,7 @@ static tn_array *outside(const tn_array *x, const tn_array *u)
 static tn_array *phases(const tn_array *skew, const tn_array *s)
 {
 	tn_array *twice = tn_multiply(tn_diagonal(skew, 0, -2, -1), reciprocal(s));
-	tn_array *unit =
-		tn_identity(skew->runtime->context, skew->dtype, skew->shape[skew->rank - 1]);
-	return tn_multiply(unit, tn_expand_dims(tn_affine(twice, 0.5, 0), -2));
+	return tn_multiply(tn_identity_like(skew), tn_expand_dims(tn_affine(twice, 0.5, 0), -2));
 }
 
 static tn_array *of_left(const struct triple *t)
