@@ -92,11 +92,11 @@ static tn_status run(const struct system *s, const char *operation, const tn_arr
 		return status;
 	*x = tn_factor_copy(&f, &f.args.b, b);
 	tn_factor_copy(&f, &f.args.a, a);
+	if (!b->shape[b->rank - 1]) /* whether a is singular shows with one column */
+		tn_factor_copy(&f, &f.args.b, tn_slice(tn_identity_like(a), -1, 0, 1, 1));
 	f.args.upper = s->slot != TN_SLOT_SOLVE && !s->is_lower;
 	f.args.unit = (uint32_t)s->is_unit;
 	f.args.transpose = (uint32_t)s->transpose;
-	if (*x && !tn_array_size(*x))
-		return TN_OK;
 	return tn_factor_run(&f, s->slot,
 			     "it is singular: the first 0 on the diagonal of its triangle has the "
 			     "place");
