@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tenon/linalg.h>
 #include <tenon/manipulate.h>
 #include <tenon/map.h>
 #include <tenon/status.h>
@@ -33,20 +34,33 @@ tn_status tn_matrix_check_dtype(const char *operation, const char *name, const t
 			       tn_dtype_name(a->dtype));
 }
 
-tn_status tn_matrix_check(const char *operation, const char *name, const tn_array *a, int is_square)
+tn_status tn_matrix_check_shape(const char *operation, const char *name, const tn_array *a,
+				int is_square)
 {
 	char text[TN_SHAPE_TEXT];
-	if (tn_matrix_check_dtype(operation, name, a))
-		return TN_DTYPE;
 	if (a->rank < 2)
 		return tn_runtime_fail(a->runtime, TN_SHAPE, operation,
-				       "%s: expected two axes or more, found %s", name,
+				       "%s: expected at least two axes, found shape %s", name,
 				       tn_array_text(a, text));
 	if (is_square && a->shape[a->rank - 1] != a->shape[a->rank - 2])
 		return tn_runtime_fail(a->runtime, TN_SHAPE, operation,
-				       "%s: expected square matrices, found %s", name,
+				       "%s: expected square matrices, found shape %s", name,
 				       tn_array_text(a, text));
 	return TN_OK;
+}
+
+tn_status tn_matrix_check(const char *operation, const char *name, const tn_array *a, int is_square)
+{
+	tn_status status = tn_matrix_check_dtype(operation, name, a);
+	return status ? status : tn_matrix_check_shape(operation, name, a, is_square);
+}
+
+tn_status tn_matrix_check_order(const char *operation, const tn_array *a, uint32_t order)
+{
+	if (order <= TN_NORM_MINUS_INF)
+		return TN_OK;
+	return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, operation,
+			       "order: expected 0 to %d, found %" PRIu32, TN_NORM_MINUS_INF, order);
 }
 
 tn_dtype tn_matrix_dtype(const tn_array *a, const tn_array *b)

@@ -31,9 +31,14 @@ struct tn_factor {
 
 /* TN_DTYPE: f16 or bf16. */
 tn_status tn_matrix_check_dtype(const char *operation, const char *name, const tn_array *a);
+/* Is a an array of matrices?  TN_SHAPE. */
+tn_status tn_matrix_check_shape(const char *operation, const char *name, const tn_array *a,
+				int is_square);
 /* Is a an array of matrices, of another dtype than these?  TN_SHAPE, TN_DTYPE. */
 tn_status tn_matrix_check(const char *operation, const char *name, const tn_array *a,
 			  int is_square);
+/* Is it one of enum tn_matrix_norm?  TN_INVALID_ARGUMENT. */
+tn_status tn_matrix_check_order(const char *operation, const tn_array *a, uint32_t order);
 /* The dtype in which one or two arrays are factored: integers count as f64.  b may be NULL. */
 tn_dtype tn_matrix_dtype(const tn_array *a, const tn_array *b);
 /* The array in that dtype, recorded: itself, or a copy. */

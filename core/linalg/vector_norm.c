@@ -14,6 +14,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "linalg/factor.h"
 #include "ops/axes.h"
 
 /* The axes of a norm. */
@@ -258,22 +259,8 @@ static tn_array *matrix_norm(const tn_array *a, uint32_t order, int keepdims)
 tn_array *tn_matrix_norm(const tn_array *a, uint32_t order, int keepdims)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, "matrix_norm");
-	char text[TN_SHAPE_TEXT];
-	if (!runtime)
-		return NULL;
-	if (order > TN_NORM_MINUS_INF) {
-		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "matrix_norm",
-				"order: expected 0 to %d, found %" PRIu32, TN_NORM_MINUS_INF,
-				order);
-		return NULL;
-	}
-	if (a->rank < 2) {
-		tn_runtime_fail(runtime, TN_SHAPE, "matrix_norm",
-				"a: expected at least two axes, found shape %s",
-				tn_array_text(a, text));
-		return NULL;
-	}
-	if (tn_scope_begin(runtime->context))
+	if (!runtime || tn_matrix_check_order("matrix_norm", a, order) ||
+	    tn_matrix_check_shape("matrix_norm", "a", a, 0) || tn_scope_begin(runtime->context))
 		return NULL;
 	return tn_scope_end(runtime->context, matrix_norm(a, order, keepdims));
 }
