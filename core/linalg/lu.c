@@ -84,7 +84,7 @@ tn_status tn_lu(const tn_array *a, tn_array **p, tn_array **l, tn_array **u)
 
 enum { SIGN, LOG };
 
-/* -1 to the power of the number of exchanges, in the dtype of `like`. */
+/* -1 to the power of the number of exchanges, real. */
 static tn_array *sign_of(const tn_array *pivots, tn_dtype dtype)
 {
 	char text[64];
