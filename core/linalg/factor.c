@@ -226,6 +226,35 @@ tn_status tn_factor_untracked(const char *operation, uint32_t n, const tn_array 
 			       operation);
 }
 
+/* ---- Results ---------------------------------------------------------------------------------*/
+
+tn_status tn_results_begin(const char *operation, uint32_t n_inputs, const tn_array *const *inputs,
+			   int n, const char *const *names, tn_array **const *outputs)
+{
+	struct tn_runtime *runtime = tn_begin(n_inputs, inputs, operation);
+	tn_status status = runtime ? TN_OK : TN_PENDING_ERROR;
+	for (int i = 0; i < n; i++) {
+		if (outputs[i])
+			*outputs[i] = NULL;
+		else if (names[i] && !status)
+			status = tn_runtime_null(runtime, operation, names[i]);
+	}
+	return status ? status : tn_scope_begin(runtime->context);
+}
+
+tn_status tn_results_end(struct tn_runtime *runtime, tn_status status, int n, tn_array **results,
+			 tn_array **const *outputs)
+{
+	for (int i = 0; i < n; i++)
+		results[i] = outputs[i] ? results[i] : NULL;
+	status = tn_scope_end_all(runtime->context, status, n, results);
+	for (int i = 0; i < n; i++) {
+		if (outputs[i])
+			*outputs[i] = results[i];
+	}
+	return status;
+}
+
 /* ---- Compositions ----------------------------------------------------------------------------*/
 
 tn_array *tn_identity_like(const tn_array *a)

@@ -67,6 +67,14 @@ tn_status tn_factor_record(struct tn_suspension suspension, tn_status status, ui
 /* Refuses an array with a gradient: the operation has none.  TN_STATE. */
 tn_status tn_factor_untracked(const char *operation, uint32_t n, const tn_array *const *arrays);
 
+/* Begins a function of n results, and opens its scope: outputs become NULL, and those that have a
+ * name must be given. */
+tn_status tn_results_begin(const char *operation, uint32_t n_inputs, const tn_array *const *inputs,
+			   int n, const char *const *names, tn_array **const *outputs);
+/* Ends it: the results become the outputs that are wanted.  Returns the status. */
+tn_status tn_results_end(struct tn_runtime *runtime, tn_status status, int n, tn_array **results,
+			 tn_array **const *outputs);
+
 /* The identity of the size of a's columns, on its device and in its dtype.  NULL for NULL. */
 tn_array *tn_identity_like(const tn_array *a);
 /* The conjugate transpose of the last two axes, recorded. */

@@ -6,12 +6,9 @@
  */
 #include <tenon/linalg.h>
 
-#include <inttypes.h>
 #include <tenon/manipulate.h>
 
 #include "array/make.h"
-#include "array/shape.h"
-#include "base/dtype.h"
 #include "linalg/factor.h"
 
 tn_array *tn_matrix_transpose(const tn_array *a)

@@ -94,8 +94,9 @@ static tn_status factor(const tn_array *a, int is_complete, int wants_q, tn_arra
 	return tn_runtime_status(f.runtime);
 }
 
-static tn_status record(const tn_array *a, int is_complete, int wants_q, tn_array *results[2])
+static tn_status record(const tn_array *any, int is_complete, int wants_q, tn_array *results[2])
 {
+	const tn_array *a = tn_matrix_of(any, tn_matrix_dtype(any, NULL));
 	struct tn_suspension suspension = tn_tape_suspend(a);
 	if (!suspension.runtime)
 		return TN_PENDING_ERROR;
@@ -114,28 +115,14 @@ static tn_status record(const tn_array *a, int is_complete, int wants_q, tn_arra
 
 tn_status tn_qr(const tn_array *a, int complete, tn_array **q, tn_array **r)
 {
+	static const char *const names[] = {NULL, "r"};
+	tn_array **const outputs[] = {q, r};
 	tn_array *results[2] = {NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "qr");
-	if (q)
-		*q = NULL;
-	if (r)
-		*r = NULL;
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status = tn_runtime_given(runtime, "qr", 1, &(struct tn_given){"r", r});
-	if (!status)
-		status = tn_matrix_check("qr", "a", a, 0);
-	if (!status)
-		status = tn_scope_begin(runtime->context);
+	tn_status status = tn_results_begin("qr", 1, &a, 2, names, outputs);
 	if (status)
 		return status;
-	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
-	status = own ? record(own, complete, q != NULL, results) : TN_PENDING_ERROR;
-	if (!q)
-		results[0] = NULL;
-	status = tn_scope_end_all(runtime->context, status, 2, results);
-	if (q)
-		*q = results[0];
-	*r = results[1];
-	return status;
+	status = tn_matrix_check("qr", "a", a, 0);
+	if (!status)
+		status = record(a, complete, q != NULL, results);
+	return tn_results_end(a->runtime, status, 2, results, outputs);
 }

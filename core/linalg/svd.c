@@ -164,28 +164,16 @@ static tn_status record(const char *operation, const tn_array *a, int is_full, i
 
 tn_status tn_svd(const tn_array *a, int full_matrices, tn_array **u, tn_array **s, tn_array **vh)
 {
+	static const char *const names[] = {[S] = "s", [U] = "u", [VH] = "vh"};
 	tn_array **const outputs[] = {[S] = s, [U] = u, [VH] = vh};
 	tn_array *results[3] = {NULL, NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "svd");
-	for (int i = S; i <= VH; i++) {
-		if (outputs[i])
-			*outputs[i] = NULL;
-	}
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status = tn_runtime_given(
-		runtime, "svd", 3, (const struct tn_given[]){{"u", u}, {"s", s}, {"vh", vh}});
-	if (!status)
-		status = tn_matrix_check("svd", "a", a, 0);
-	if (!status)
-		status = tn_scope_begin(runtime->context);
+	tn_status status = tn_results_begin("svd", 1, &a, 3, names, outputs);
 	if (status)
 		return status;
-	status = record("svd", a, full_matrices, 1, results);
-	status = tn_scope_end_all(runtime->context, status, 3, results);
-	for (int i = S; i <= VH; i++)
-		*outputs[i] = results[i];
-	return status;
+	status = tn_matrix_check("svd", "a", a, 0);
+	if (!status)
+		status = record("svd", a, full_matrices, 1, results);
+	return tn_results_end(a->runtime, status, 3, results, outputs);
 }
 
 tn_array *tn_svdvals(const tn_array *a)

@@ -6,7 +6,6 @@
  */
 #include <tenon/linalg.h>
 
-#include <inttypes.h>
 #include <math.h>
 #include <tenon/map.h>
 #include <tenon/statistics.h>
