@@ -35,7 +35,8 @@ tn_array *tn_cond(const tn_array *a, uint32_t order)
 {
 	const int by_values = order == TN_NORM_2 || order == TN_NORM_MINUS_2;
 	struct tn_runtime *runtime = tn_begin(1, &a, "cond");
-	if (!runtime || tn_matrix_check("cond", "a", a, !by_values))
+	if (!runtime || tn_matrix_check_order("cond", a, order) ||
+	    tn_matrix_check("cond", "a", a, !by_values))
 		return NULL;
 	if (!a->shape[a->rank - 1] || !a->shape[a->rank - 2]) {
 		tn_runtime_fail(runtime, TN_SHAPE, "cond", "a: expected matrices with elements");

@@ -35,7 +35,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const tn_array *w = node->saved[W].array, *v = node->saved[V].array;
 	const tn_array *dw = node->outputs[W]->gradient, *dv = node->outputs[V]->gradient;
-	const tn_array *unit = tn_identity(v->runtime->context, v->dtype, v->shape[v->rank - 1]);
+	const tn_array *unit = tn_identity_like(v);
 	const tn_array *adjoint = tn_adjoint(v);
 	tn_array *inner = dw ? tn_multiply(unit, tn_expand_dims(dw, -2)) : NULL;
 	(void)dy;
@@ -86,27 +86,16 @@ static tn_status record(const char *operation, const tn_array *a, int wants_vect
 
 tn_status tn_eig(const tn_array *a, tn_array **w, tn_array **v)
 {
+	static const char *const names[] = {"w", "v"};
+	tn_array **const outputs[] = {w, v};
 	tn_array *results[2] = {NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "eig");
-	if (w)
-		*w = NULL;
-	if (v)
-		*v = NULL;
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status =
-		tn_runtime_given(runtime, "eig", 2, (const struct tn_given[]){{"w", w}, {"v", v}});
-	if (!status)
-		status = tn_matrix_check("eig", "a", a, 1);
-	if (!status)
-		status = tn_scope_begin(runtime->context);
+	tn_status status = tn_results_begin("eig", 1, &a, 2, names, outputs);
 	if (status)
 		return status;
-	status = record("eig", a, 1, results);
-	status = tn_scope_end_all(runtime->context, status, 2, results);
-	*w = results[W];
-	*v = results[V];
-	return status;
+	status = tn_matrix_check("eig", "a", a, 1);
+	if (!status)
+		status = record("eig", a, 1, results);
+	return tn_results_end(a->runtime, status, 2, results, outputs);
 }
 
 tn_array *tn_eigvals(const tn_array *a)

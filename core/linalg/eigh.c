@@ -76,27 +76,16 @@ static tn_status record(const char *operation, const tn_array *a, int upper, int
 
 tn_status tn_eigh(const tn_array *a, int upper, tn_array **w, tn_array **v)
 {
+	static const char *const names[] = {"w", "v"};
+	tn_array **const outputs[] = {w, v};
 	tn_array *results[2] = {NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "eigh");
-	if (w)
-		*w = NULL;
-	if (v)
-		*v = NULL;
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status =
-		tn_runtime_given(runtime, "eigh", 2, (const struct tn_given[]){{"w", w}, {"v", v}});
-	if (!status)
-		status = tn_matrix_check("eigh", "a", a, 1);
-	if (!status)
-		status = tn_scope_begin(runtime->context);
+	tn_status status = tn_results_begin("eigh", 1, &a, 2, names, outputs);
 	if (status)
 		return status;
-	status = record("eigh", a, upper, 1, results);
-	status = tn_scope_end_all(runtime->context, status, 2, results);
-	*w = results[W];
-	*v = results[V];
-	return status;
+	status = tn_matrix_check("eigh", "a", a, 1);
+	if (!status)
+		status = record("eigh", a, upper, 1, results);
+	return tn_results_end(a->runtime, status, 2, results, outputs);
 }
 
 tn_array *tn_eigvalsh(const tn_array *a, int upper)

@@ -58,7 +58,7 @@ static tn_array *approximate(const tn_array *a)
 	struct powers p = {{0}};
 	if (!a)
 		return NULL;
-	p.at[0] = tn_identity(a->runtime->context, a->dtype, a->shape[a->rank - 1]);
+	p.at[0] = tn_identity_like(a);
 	p.at[1] = tn_matmul(a, a);
 	p.at[2] = tn_matmul(p.at[1], p.at[1]);
 	p.at[3] = tn_matmul(p.at[2], p.at[1]);
@@ -66,15 +66,16 @@ static tn_array *approximate(const tn_array *a)
 	return tn_solve(tn_subtract(v, u), tn_add(v, u));
 }
 
-/* For each matrix, (..., 1, 1): the power of two that makes its norm small enough. */
+/* For each matrix, (..., 1, 1): the power of two that makes its norm small enough; -1 if the norm
+ * is not finite. */
 static tn_array *exponents_of(const tn_array *a)
 {
 	const char *const names[] = {"norm"};
 	const int rows = -2, columns = -1;
 	const tn_array *norm =
 		tn_max(tn_sum(tn_abs(tn_array_untracked("expm", a)), 1, &rows, 1), 1, &columns, 1);
-	return norm ? tn_map("e = norm > 5.371920351148152 ? "
-			     "min(ceil(log2(norm / 5.371920351148152)), 1100) : 0",
+	return norm ? tn_map("e = norm <= 5.371920351148152 ? 0 : "
+			     "norm < inf ? ceil(log2(norm / 5.371920351148152)) : -1",
 			     1, names, &norm, 0, NULL, NULL)
 		    : NULL;
 }
@@ -82,7 +83,7 @@ static tn_array *exponents_of(const tn_array *a)
 static tn_array *scale(const tn_array *a, const tn_array *e)
 {
 	const char *const names[] = {"e"};
-	tn_array *factor = tn_map("f = exp2(-e)", 1, names, &e, 0, NULL, NULL);
+	tn_array *factor = tn_map("f = e < 0 ? nan : exp2(-e)", 1, names, &e, 0, NULL, NULL);
 	return tn_multiply(a, factor);
 }
 

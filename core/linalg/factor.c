@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tenon/linalg.h>
 #include <tenon/manipulate.h>
 #include <tenon/map.h>
 #include <tenon/status.h>
@@ -21,6 +22,7 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/index_formula.h"
 
 /* ---- Operands --------------------------------------------------------------------------------*/
 
@@ -32,20 +34,33 @@ tn_status tn_matrix_check_dtype(const char *operation, const char *name, const t
 			       tn_dtype_name(a->dtype));
 }
 
-tn_status tn_matrix_check(const char *operation, const char *name, const tn_array *a, int is_square)
+tn_status tn_matrix_check_shape(const char *operation, const char *name, const tn_array *a,
+				int is_square)
 {
 	char text[TN_SHAPE_TEXT];
-	if (tn_matrix_check_dtype(operation, name, a))
-		return TN_DTYPE;
 	if (a->rank < 2)
 		return tn_runtime_fail(a->runtime, TN_SHAPE, operation,
-				       "%s: expected two axes or more, found %s", name,
+				       "%s: expected at least two axes, found shape %s", name,
 				       tn_array_text(a, text));
 	if (is_square && a->shape[a->rank - 1] != a->shape[a->rank - 2])
 		return tn_runtime_fail(a->runtime, TN_SHAPE, operation,
-				       "%s: expected square matrices, found %s", name,
+				       "%s: expected square matrices, found shape %s", name,
 				       tn_array_text(a, text));
 	return TN_OK;
+}
+
+tn_status tn_matrix_check(const char *operation, const char *name, const tn_array *a, int is_square)
+{
+	tn_status status = tn_matrix_check_dtype(operation, name, a);
+	return status ? status : tn_matrix_check_shape(operation, name, a, is_square);
+}
+
+tn_status tn_matrix_check_order(const char *operation, const tn_array *a, uint32_t order)
+{
+	if (order <= TN_NORM_MINUS_INF)
+		return TN_OK;
+	return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, operation,
+			       "order: expected 0 to %d, found %" PRIu32, TN_NORM_MINUS_INF, order);
 }
 
 tn_dtype tn_matrix_dtype(const tn_array *a, const tn_array *b)
@@ -211,7 +226,46 @@ tn_status tn_factor_untracked(const char *operation, uint32_t n, const tn_array 
 			       operation);
 }
 
+/* ---- Results ---------------------------------------------------------------------------------*/
+
+tn_status tn_results_begin(const char *operation, uint32_t n_inputs, const tn_array *const *inputs,
+			   int n, const char *const *names, tn_array **const *outputs)
+{
+	struct tn_runtime *runtime = tn_begin(n_inputs, inputs, operation);
+	tn_status status = runtime ? TN_OK : TN_PENDING_ERROR;
+	for (int i = 0; i < n; i++) {
+		if (outputs[i])
+			*outputs[i] = NULL;
+		else if (names[i] && !status)
+			status = tn_runtime_null(runtime, operation, names[i]);
+	}
+	return status ? status : tn_scope_begin(runtime->context);
+}
+
+tn_status tn_results_end(struct tn_runtime *runtime, tn_status status, int n, tn_array **results,
+			 tn_array **const *outputs)
+{
+	for (int i = 0; i < n; i++)
+		results[i] = outputs[i] ? results[i] : NULL;
+	status = tn_scope_end_all(runtime->context, status, n, results);
+	for (int i = 0; i < n; i++) {
+		if (outputs[i])
+			*outputs[i] = results[i];
+	}
+	return status;
+}
+
 /* ---- Compositions ----------------------------------------------------------------------------*/
+
+tn_array *tn_identity_like(const tn_array *a)
+{
+	static const struct tn_formula diagonal = {.text = "z = index(0) == index(1)"};
+	if (!a)
+		return NULL;
+	const int64_t n = a->shape[a->rank - 1], shape[] = {n, n};
+	return tn_index_formula_make(tn_array_home(a), "identity", a->dtype, 2, shape, &diagonal,
+				     NULL);
+}
 
 tn_array *tn_adjoint(const tn_array *a)
 {
@@ -241,7 +295,8 @@ tn_array *tn_inverse_gaps(const char *text, const tn_array *w)
 	char formula[128];
 	if (!both[0] || !both[1])
 		return NULL;
-	snprintf(formula, sizeof(formula), "f = index(%d) == index(%d) ? 0 : 1 / (%s)", w->rank,
-		 w->rank - 1, text);
+	snprintf(formula, sizeof(formula),
+		 "f = index(%d) == index(%d) ? 0 : 1 / (index(%d) == index(%d) ? 1 : %s)", w->rank,
+		 w->rank - 1, w->rank, w->rank - 1, text);
 	return tn_map(formula, 2, names, both, 0, NULL, NULL);
 }

@@ -31,9 +31,14 @@ struct tn_factor {
 
 /* TN_DTYPE: f16 or bf16. */
 tn_status tn_matrix_check_dtype(const char *operation, const char *name, const tn_array *a);
+/* Is a an array of matrices?  TN_SHAPE. */
+tn_status tn_matrix_check_shape(const char *operation, const char *name, const tn_array *a,
+				int is_square);
 /* Is a an array of matrices, of another dtype than these?  TN_SHAPE, TN_DTYPE. */
 tn_status tn_matrix_check(const char *operation, const char *name, const tn_array *a,
 			  int is_square);
+/* Is it one of enum tn_matrix_norm?  TN_INVALID_ARGUMENT. */
+tn_status tn_matrix_check_order(const char *operation, const tn_array *a, uint32_t order);
 /* The dtype in which one or two arrays are factored: integers count as f64.  b may be NULL. */
 tn_dtype tn_matrix_dtype(const tn_array *a, const tn_array *b);
 /* The array in that dtype, recorded: itself, or a copy. */
@@ -62,6 +67,16 @@ tn_status tn_factor_record(struct tn_suspension suspension, tn_status status, ui
 /* Refuses an array with a gradient: the operation has none.  TN_STATE. */
 tn_status tn_factor_untracked(const char *operation, uint32_t n, const tn_array *const *arrays);
 
+/* Begins a function of n results, and opens its scope: outputs become NULL, and those that have a
+ * name must be given. */
+tn_status tn_results_begin(const char *operation, uint32_t n_inputs, const tn_array *const *inputs,
+			   int n, const char *const *names, tn_array **const *outputs);
+/* Ends it: the results become the outputs that are wanted.  Returns the status. */
+tn_status tn_results_end(struct tn_runtime *runtime, tn_status status, int n, tn_array **results,
+			 tn_array **const *outputs);
+
+/* The identity of the size of a's columns, on its device and in its dtype.  NULL for NULL. */
+tn_array *tn_identity_like(const tn_array *a);
 /* The conjugate transpose of the last two axes, recorded. */
 tn_array *tn_adjoint(const tn_array *a);
 /* (a + a^H) / 2 */

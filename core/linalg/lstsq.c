@@ -12,6 +12,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
 
 #include <tenon/manipulate.h>
 #include <tenon/map.h>
@@ -22,14 +23,22 @@
 #include "base/dtype.h"
 #include "linalg/factor.h"
 
-/* max(m, n) epsilon, unless rtol is given: not below 0. */
+/* max(m, n) epsilon of a's dtype, unless rtol is given: not below 0. */
 static double tolerance_of(const tn_array *a, double rtol)
 {
 	const int64_t m = a->shape[a->rank - 2], n = a->shape[a->rank - 1];
-	const tn_dtype dtype = tn_real_dtype(tn_matrix_dtype(a, NULL));
+	const int is_single = tn_real_dtype(a->dtype) == TN_F32;
 	if (rtol >= 0)
 		return rtol;
-	return (double)(m > n ? m : n) * (dtype == TN_F32 ? (double)FLT_EPSILON : DBL_EPSILON);
+	return (double)(m > n ? m : n) * (is_single ? (double)FLT_EPSILON : DBL_EPSILON);
+}
+
+static tn_status check_tolerance(struct tn_runtime *runtime, const char *operation, double rtol)
+{
+	if (!isnan(rtol))
+		return TN_OK;
+	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+			       "rtol: expected a number, found NaN");
 }
 
 /* A map of s and the first s of each line, which is the largest. */
@@ -54,33 +63,42 @@ static tn_status backward(struct tn_node *node, tn_array *dx)
 	return tn_node_give(node, 0, tn_add(first, tn_add(right, left)));
 }
 
-static tn_array *compute(const tn_array *a, double rtol)
+static tn_array *invert(const tn_array *u, const tn_array *s, const tn_array *vh, double rtol)
 {
-	tn_array *u, *s, *vh;
-	if (tn_svd(a, 0, &u, &s, &vh))
-		return NULL;
-	tn_array *inverse =
+	const tn_array *inverse =
 		s->size ? with_largest("z = s > rtol * largest ? 1 / s : 0", s, rtol) : s;
 	return tn_matmul(tn_scale_columns(tn_adjoint(vh), inverse), tn_adjoint(u));
+}
+
+/* The pseudo-inverse of a by the factors of `same`, a itself or a view of it; *s: its singular
+ * values.  NULL for NULL. */
+static tn_array *compute(const tn_array *a, const tn_array *same, double rtol, tn_array **s)
+{
+	tn_array *u, *vh;
+	if (!same || tn_svd(same, 0, &u, s, &vh))
+		return NULL;
+	struct tn_suspension suspension = tn_tape_suspend(a);
+	tn_array *x = suspension.runtime ? invert(u, *s, vh, tolerance_of(a, rtol)) : NULL;
+	return tn_tape_resume(suspension, x,
+			      &(struct tn_node_request){.operation = "pinv",
+							.backward = backward,
+							.is_twice = 1,
+							.n_inputs = 1,
+							.inputs = {a},
+							.n_saved = 2,
+							.saved = {a, x}});
 }
 
 tn_array *tn_pinv(const tn_array *a, double rtol)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, "pinv");
-	if (!runtime || tn_matrix_check("pinv", "a", a, 0) || tn_scope_begin(runtime->context))
+	tn_array *s;
+	if (!runtime || tn_matrix_check("pinv", "a", a, 0) ||
+	    check_tolerance(runtime, "pinv", rtol) || tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
-	struct tn_suspension suspension = tn_tape_suspend(own);
-	tn_array *x = suspension.runtime ? compute(own, tolerance_of(a, rtol)) : NULL;
-	x = tn_tape_resume(suspension, x,
-			   &(struct tn_node_request){.operation = "pinv",
-						     .backward = backward,
-						     .is_twice = 1,
-						     .n_inputs = 1,
-						     .inputs = {own},
-						     .n_saved = 2,
-						     .saved = {own, x}});
-	return tn_scope_end(runtime->context, x);
+	return tn_scope_end(runtime->context,
+			    compute(own, own ? tn_array_untracked("pinv", own) : NULL, rtol, &s));
 }
 
 /* ---- Ranks -----------------------------------------------------------------------------------*/
@@ -89,8 +107,6 @@ tn_array *tn_pinv(const tn_array *a, double rtol)
 static tn_array *count_values(const tn_array *s, double rtol)
 {
 	const int last = -1;
-	if (!s)
-		return NULL;
 	tn_array *above = s->shape[s->rank - 1]
 				  ? with_largest("z = i64(s > rtol * largest)", s, rtol)
 				  : tn_astype(s, TN_I64);
@@ -101,10 +117,11 @@ tn_array *tn_matrix_rank(const tn_array *a, double rtol)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, "matrix_rank");
 	if (!runtime || tn_matrix_check("matrix_rank", "a", a, 0) ||
-	    tn_scope_begin(runtime->context))
+	    check_tolerance(runtime, "matrix_rank", rtol) || tn_scope_begin(runtime->context))
 		return NULL;
-	const tn_array *s = tn_svdvals(tn_array_untracked("matrix_rank", a));
-	return tn_scope_end(runtime->context, count_values(s, tolerance_of(a, rtol)));
+	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
+	const tn_array *s = own ? tn_svdvals(tn_array_untracked("matrix_rank", own)) : NULL;
+	return tn_scope_end(runtime->context, s ? count_values(s, tolerance_of(own, rtol)) : NULL);
 }
 
 /* ---- Least squares ---------------------------------------------------------------------------*/
@@ -125,52 +142,45 @@ static tn_status solve(const tn_array *a, const tn_array *b, double rtol, tn_arr
 	const tn_array *own = tn_matrix_of(a, dtype), *right = tn_matrix_of(b, dtype);
 	if (is_vector)
 		right = tn_expand_dims(right, 1);
-	results[S] = tn_svdvals(own);
-	results[X] = tn_matmul(tn_pinv(own, rtol), right);
-	if (!results[S] || !results[X])
+	results[X] = own ? tn_matmul(compute(own, own, rtol, &results[S]), right) : NULL;
+	if (!results[X])
 		return tn_runtime_status(a->runtime);
-	results[RANK] = count_values(tn_array_untracked("lstsq", results[S]), rtol);
+	results[RANK] =
+		count_values(tn_array_untracked("lstsq", results[S]), tolerance_of(own, rtol));
 	results[RESIDUALS] = residuals_of(own, results[X], right);
 	if (is_vector)
 		results[X] = tn_squeeze(results[X], -1);
 	return tn_runtime_status(a->runtime);
 }
 
+static tn_status check_system(const tn_array *a, const tn_array *b)
+{
+	char text[TN_SHAPE_TEXT];
+	tn_status status = tn_matrix_check("lstsq", "a", a, 0);
+	if (!status)
+		status = tn_matrix_check_dtype("lstsq", "b", b);
+	const int row = b->rank - (b->rank == 1 ? 1 : 2);
+	if (status || (b->rank >= 1 && b->shape[row] == a->shape[a->rank - 2]))
+		return status;
+	return tn_runtime_fail(a->runtime, TN_SHAPE, "lstsq",
+			       "b: expected %" PRId64 " rows, found %s", a->shape[a->rank - 2],
+			       tn_array_text(b, text));
+}
+
 tn_status tn_lstsq(const tn_array *a, const tn_array *b, double rtol, tn_array **x,
 		   tn_array **residuals, tn_array **rank, tn_array **s)
 {
 	const tn_array *both[] = {a, b};
+	static const char *const names[] = {"x", NULL, NULL, NULL};
 	tn_array **const outputs[] = {x, residuals, rank, s};
 	tn_array *results[4] = {NULL, NULL, NULL, NULL};
-	char text[TN_SHAPE_TEXT];
-	struct tn_runtime *runtime = tn_begin(2, both, "lstsq");
-	for (int i = X; i <= S; i++) {
-		if (outputs[i])
-			*outputs[i] = NULL;
-	}
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status = tn_runtime_given(runtime, "lstsq", 1, &(struct tn_given){"x", x});
-	if (!status)
-		status = tn_matrix_check("lstsq", "a", a, 0);
-	if (!status)
-		status = tn_matrix_check_dtype("lstsq", "b", b);
-	const int row = b->rank - (b->rank == 1 ? 1 : 2);
-	if (!status && (b->rank < 1 || b->shape[row] != a->shape[a->rank - 2]))
-		status = tn_runtime_fail(runtime, TN_SHAPE, "lstsq",
-					 "b: expected %" PRId64 " rows, found %s",
-					 a->shape[a->rank - 2], tn_array_text(b, text));
-	if (!status)
-		status = tn_scope_begin(runtime->context);
+	tn_status status = tn_results_begin("lstsq", 2, both, 4, names, outputs);
 	if (status)
 		return status;
-	status = solve(a, b, tolerance_of(a, rtol), results);
-	for (int i = X; i <= S; i++)
-		results[i] = outputs[i] ? results[i] : NULL;
-	status = tn_scope_end_all(runtime->context, status, 4, results);
-	for (int i = X; i <= S; i++) {
-		if (outputs[i])
-			*outputs[i] = results[i];
-	}
-	return status;
+	status = check_system(a, b);
+	if (!status)
+		status = check_tolerance(a->runtime, "lstsq", rtol);
+	if (!status)
+		status = solve(a, b, rtol, results);
+	return tn_results_end(a->runtime, status, 4, results, outputs);
 }

@@ -49,42 +49,38 @@ static tn_status factor(const tn_array *a, tn_array *results[3])
 	return tn_runtime_status(f.runtime);
 }
 
+static tn_status suspend_and_factor(const tn_array *a, tn_array *results[3])
+{
+	struct tn_suspension suspension = tn_tape_suspend(a);
+	if (!suspension.runtime)
+		return TN_PENDING_ERROR;
+	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
+	tn_status status = own ? factor(own, results) : TN_PENDING_ERROR;
+	tn_tape_resume(suspension, NULL, NULL);
+	return status;
+}
+
 tn_status tn_lu(const tn_array *a, tn_array **p, tn_array **l, tn_array **u)
 {
+	static const char *const names[] = {"p", "l", "u"};
 	tn_array **const outputs[] = {p, l, u};
 	tn_array *results[3] = {NULL, NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "lu");
-	for (int i = 0; i < 3; i++) {
-		if (outputs[i])
-			*outputs[i] = NULL;
-	}
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status = tn_runtime_given(
-		runtime, "lu", 3, (const struct tn_given[]){{"p", p}, {"l", l}, {"u", u}});
-	if (!status)
-		status = tn_matrix_check("lu", "a", a, 0);
+	tn_status status = tn_results_begin("lu", 1, &a, 3, names, outputs);
+	if (status)
+		return status;
+	status = tn_matrix_check("lu", "a", a, 0);
 	if (!status)
 		status = tn_factor_untracked("lu", 1, &a);
 	if (!status)
-		status = tn_scope_begin(runtime->context);
-	if (status)
-		return status;
-	struct tn_suspension suspension = tn_tape_suspend(a);
-	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
-	status = own ? factor(own, results) : TN_PENDING_ERROR;
-	tn_tape_resume(suspension, NULL, NULL);
-	status = tn_scope_end_all(runtime->context, status, 3, results);
-	for (int i = 0; i < 3; i++)
-		*outputs[i] = results[i];
-	return status;
+		status = suspend_and_factor(a, results);
+	return tn_results_end(a->runtime, status, 3, results, outputs);
 }
 
 /* ---- Determinants ----------------------------------------------------------------------------*/
 
 enum { SIGN, LOG };
 
-/* -1 to the power of the number of exchanges, in the dtype of `like`. */
+/* -1 to the power of the number of exchanges, real. */
 static tn_array *sign_of(const tn_array *pivots, tn_dtype dtype)
 {
 	char text[64];
@@ -141,40 +137,33 @@ static tn_status slogdet_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, g ? times_inverse(g, a) : NULL);
 }
 
-tn_status tn_slogdet(const tn_array *a, tn_array **sign, tn_array **logabsdet)
+static tn_status record_slogdet(const tn_array *a, tn_array *results[2])
 {
-	tn_array *results[2] = {NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "slogdet");
-	if (sign)
-		*sign = NULL;
-	if (logabsdet)
-		*logabsdet = NULL;
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status = tn_runtime_given(
-		runtime, "slogdet", 2,
-		(const struct tn_given[]){{"sign", sign}, {"logabsdet", logabsdet}});
-	if (!status)
-		status = tn_matrix_check("slogdet", "a", a, 1);
-	if (!status)
-		status = tn_scope_begin(runtime->context);
-	if (status)
-		return status;
 	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
 	struct tn_suspension suspension = tn_tape_suspend(own);
-	status = suspension.runtime ? compute(own, "slogdet", results) : TN_PENDING_ERROR;
-	status = tn_factor_record(suspension, status, 2, results,
-				  &(struct tn_node_request){.operation = "slogdet",
-							    .backward = slogdet_backward,
-							    .is_twice = 1,
-							    .n_inputs = 1,
-							    .inputs = {own},
-							    .n_saved = 2,
-							    .saved = {own, results[SIGN]}});
-	status = tn_scope_end_all(runtime->context, status, 2, results);
-	*sign = results[SIGN];
-	*logabsdet = results[LOG];
-	return status;
+	tn_status status = suspension.runtime ? compute(own, "slogdet", results) : TN_PENDING_ERROR;
+	const struct tn_node_request request = {.operation = "slogdet",
+						.backward = slogdet_backward,
+						.is_twice = 1,
+						.n_inputs = 1,
+						.inputs = {own},
+						.n_saved = 2,
+						.saved = {own, results[SIGN]}};
+	return tn_factor_record(suspension, status, 2, results, &request);
+}
+
+tn_status tn_slogdet(const tn_array *a, tn_array **sign, tn_array **logabsdet)
+{
+	static const char *const names[] = {"sign", "logabsdet"};
+	tn_array **const outputs[] = {sign, logabsdet};
+	tn_array *results[2] = {NULL, NULL};
+	tn_status status = tn_results_begin("slogdet", 1, &a, 2, names, outputs);
+	if (status)
+		return status;
+	status = tn_matrix_check("slogdet", "a", a, 1);
+	if (!status)
+		status = record_slogdet(a, results);
+	return tn_results_end(a->runtime, status, 2, results, outputs);
 }
 
 /* d det = det times the trace of a^-1 da. */

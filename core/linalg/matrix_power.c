@@ -6,26 +6,15 @@
  */
 #include <tenon/linalg.h>
 
-#include <inttypes.h>
 #include <tenon/manipulate.h>
 
 #include "array/make.h"
-#include "array/shape.h"
-#include "base/dtype.h"
-
-static tn_status check_matrix(const char *operation, const tn_array *a)
-{
-	char text[TN_SHAPE_TEXT];
-	if (a->rank >= 2)
-		return TN_OK;
-	return tn_runtime_fail(a->runtime, TN_SHAPE, operation,
-			       "a: expected at least two axes, found shape %s",
-			       tn_array_text(a, text));
-}
+#include "linalg/factor.h"
 
 tn_array *tn_matrix_transpose(const tn_array *a)
 {
-	if (!tn_begin(1, &a, "matrix_transpose") || check_matrix("matrix_transpose", a))
+	if (!tn_begin(1, &a, "matrix_transpose") ||
+	    tn_matrix_check_shape("matrix_transpose", "a", a, 0))
 		return NULL;
 	return tn_swapaxes(a, -1, -2);
 }
@@ -33,7 +22,8 @@ tn_array *tn_matrix_transpose(const tn_array *a)
 tn_array *tn_trace(const tn_array *a, int64_t offset, int axis1, int axis2)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, "trace");
-	if (!runtime || check_matrix("trace", a) || tn_scope_begin(runtime->context))
+	if (!runtime || tn_matrix_check_shape("trace", "a", a, 0) ||
+	    tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *diagonal = tn_diagonal(a, offset, axis1, axis2);
 	return tn_scope_end(runtime->context, tn_sum(diagonal, 1, (const int[]){-1}, 0));
@@ -41,23 +31,10 @@ tn_array *tn_trace(const tn_array *a, int64_t offset, int axis1, int axis2)
 
 /* ---- Powers ----------------------------------------------------------------------------------*/
 
-static tn_status check_square(const tn_array *a)
-{
-	char text[TN_SHAPE_TEXT];
-	if (a->rank >= 2 && a->shape[a->rank - 1] == a->shape[a->rank - 2])
-		return TN_OK;
-	return tn_runtime_fail(a->runtime, TN_SHAPE, "matrix_power",
-			       "a: expected square matrices, found shape %s",
-			       tn_array_text(a, text));
-}
-
 /* Of a's shape. */
 static tn_array *identities(const tn_array *a)
 {
-	const int64_t n = a->shape[a->rank - 1];
-	const tn_array *one =
-		tn_to(tn_identity(a->runtime->context, a->dtype, n), tn_array_device(a));
-	return tn_copy(tn_broadcast_to(one, a->rank, a->shape));
+	return tn_copy(tn_broadcast_to(tn_identity_like(a), a->rank, a->shape));
 }
 
 /* a^n for n >= 1: the product of those squares of squares whose bits n has.  NULL for NULL. */
@@ -78,9 +55,8 @@ static const tn_array *positive_power(const tn_array *a, uint64_t n)
 tn_array *tn_matrix_power(const tn_array *a, int64_t n)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, "matrix_power");
-	if (!runtime || check_square(a))
-		return NULL;
-	if (tn_scope_begin(runtime->context))
+	if (!runtime || tn_matrix_check_shape("matrix_power", "a", a, 1) ||
+	    tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *base = n < 0 ? tn_inv(a) : a;
 	const tn_array *power =

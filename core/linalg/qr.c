@@ -33,8 +33,7 @@ static tn_array *square_gradient(const tn_array *q, const tn_array *r, const tn_
 	tn_array *half = diagonal && tn_is_complex(diagonal->dtype)
 				 ? tn_astype(tn_real(diagonal), diagonal->dtype)
 				 : diagonal;
-	tn_array *unit =
-		x ? tn_identity(x->runtime->context, x->dtype, x->shape[x->rank - 1]) : NULL;
+	tn_array *unit = tn_identity_like(x);
 	tn_array *sum =
 		tn_subtract(tn_add(x, tn_adjoint(x)), tn_multiply(unit, tn_expand_dims(half, -2)));
 	tn_array *y = tn_add(dq, tn_matmul(q, sum));
@@ -42,14 +41,30 @@ static tn_array *square_gradient(const tn_array *q, const tn_array *r, const tn_
 	return tn_adjoint(tn_solve_triangular(r, tn_adjoint(y), 0, 0, 0));
 }
 
+/* An m x m q has no derivative where a has fewer columns. */
+static tn_status refuse_complete(const struct tn_node *node)
+{
+	return tn_runtime_fail(tn_node_runtime(node), TN_UNSUPPORTED, "qr",
+			       "the complete q of a matrix with more rows than columns has no "
+			       "gradient");
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const tn_array *a = node->saved[0].array, *q = node->saved[1].array;
 	const tn_array *r = node->saved[2].array;
-	const int64_t m = q->shape[q->rank - 1], n = a->shape[a->rank - 1];
-	tn_array *dq = or_zeros(node->outputs[0]->gradient, q);
+	const int64_t m = a->shape[a->rank - 2], n = a->shape[a->rank - 1];
+	tn_array *dq = node->outputs[0]->gradient;
 	tn_array *dr = or_zeros(node->outputs[1]->gradient, r);
 	(void)dy;
+	if (q->shape[q->rank - 1] > n) {
+		if (dq)
+			return refuse_complete(node);
+		q = tn_slice(q, -1, 0, n, 1);
+		r = tn_slice(r, -2, 0, n, 1);
+		dr = tn_slice(dr, -2, 0, n, 1);
+	}
+	dq = q ? or_zeros(dq, q) : NULL;
 	if (n <= m)
 		return tn_node_give(node, 0, square_gradient(q, r, dq, dr));
 	tn_array *r1 = tn_slice(r, -1, 0, m, 1), *dr1 = tn_slice(dr, -1, 0, m, 1);
@@ -57,15 +72,6 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 	dq = tn_add(dq, tn_matmul(a2, tn_adjoint(dr2)));
 	const tn_array *parts[] = {square_gradient(q, r1, dq, dr1), tn_matmul(q, dr2)};
 	return tn_node_give(node, 0, parts[0] && parts[1] ? tn_concatenate(2, parts, -1) : NULL);
-}
-
-/* An m x m q has no derivative where a has fewer columns. */
-static tn_status refuse_backward(struct tn_node *node, tn_array *dy)
-{
-	(void)dy;
-	return tn_runtime_fail(tn_node_runtime(node), TN_UNSUPPORTED, "qr",
-			       "the complete factors of a matrix with more rows than columns have "
-			       "no gradient");
 }
 
 static tn_status factor(const tn_array *a, int is_complete, int wants_q, tn_array *results[2])
@@ -88,17 +94,16 @@ static tn_status factor(const tn_array *a, int is_complete, int wants_q, tn_arra
 	return tn_runtime_status(f.runtime);
 }
 
-static tn_status record(const tn_array *a, int is_complete, int wants_q, tn_array *results[2])
+static tn_status record(const tn_array *any, int is_complete, int wants_q, tn_array *results[2])
 {
+	const tn_array *a = tn_matrix_of(any, tn_matrix_dtype(any, NULL));
 	struct tn_suspension suspension = tn_tape_suspend(a);
 	if (!suspension.runtime)
 		return TN_PENDING_ERROR;
 	const int is_wanted = wants_q || (suspension.recorder && a->tracked);
 	tn_status status = factor(a, is_complete, is_wanted, results);
-	const int has_gradient = !is_complete || a->shape[a->rank - 2] <= a->shape[a->rank - 1];
 	const struct tn_node_request request = {.operation = "qr",
-						.backward =
-							has_gradient ? backward : refuse_backward,
+						.backward = backward,
 						.is_twice = 1,
 						.n_inputs = 1,
 						.inputs = {a},
@@ -110,28 +115,14 @@ static tn_status record(const tn_array *a, int is_complete, int wants_q, tn_arra
 
 tn_status tn_qr(const tn_array *a, int complete, tn_array **q, tn_array **r)
 {
+	static const char *const names[] = {NULL, "r"};
+	tn_array **const outputs[] = {q, r};
 	tn_array *results[2] = {NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "qr");
-	if (q)
-		*q = NULL;
-	if (r)
-		*r = NULL;
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status = tn_runtime_given(runtime, "qr", 1, &(struct tn_given){"r", r});
-	if (!status)
-		status = tn_matrix_check("qr", "a", a, 0);
-	if (!status)
-		status = tn_scope_begin(runtime->context);
+	tn_status status = tn_results_begin("qr", 1, &a, 2, names, outputs);
 	if (status)
 		return status;
-	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
-	status = own ? record(own, complete, q != NULL, results) : TN_PENDING_ERROR;
-	if (!q)
-		results[0] = NULL;
-	status = tn_scope_end_all(runtime->context, status, 2, results);
-	if (q)
-		*q = results[0];
-	*r = results[1];
-	return status;
+	status = tn_matrix_check("qr", "a", a, 0);
+	if (!status)
+		status = record(a, complete, q != NULL, results);
+	return tn_results_end(a->runtime, status, 2, results, outputs);
 }

@@ -92,11 +92,11 @@ static tn_status run(const struct system *s, const char *operation, const tn_arr
 		return status;
 	*x = tn_factor_copy(&f, &f.args.b, b);
 	tn_factor_copy(&f, &f.args.a, a);
+	if (!b->shape[b->rank - 1]) /* whether a is singular shows with one column */
+		tn_factor_copy(&f, &f.args.b, tn_slice(tn_identity_like(a), -1, 0, 1, 1));
 	f.args.upper = s->slot != TN_SLOT_SOLVE && !s->is_lower;
 	f.args.unit = (uint32_t)s->is_unit;
 	f.args.transpose = (uint32_t)s->transpose;
-	if (*x && !tn_array_size(*x))
-		return TN_OK;
 	return tn_factor_run(&f, s->slot,
 			     "it is singular: the first 0 on the diagonal of its triangle has the "
 			     "place");
@@ -197,10 +197,8 @@ tn_array *tn_inv(const tn_array *a)
 		return NULL;
 	const tn_array *own = tn_matrix_of(a, tn_matrix_dtype(a, NULL));
 	struct tn_suspension suspension = tn_tape_suspend(own);
-	const tn_array *unit =
-		own ? tn_identity(runtime->context, own->dtype, a->shape[a->rank - 1]) : NULL;
-	tn_status status =
-		suspension.runtime && unit ? run(&s, "inv", own, unit, &x) : TN_PENDING_ERROR;
+	const tn_array *unit = suspension.runtime ? tn_identity_like(own) : NULL;
+	tn_status status = unit ? run(&s, "inv", own, unit, &x) : TN_PENDING_ERROR;
 	x = tn_tape_resume(suspension, status ? NULL : x,
 			   &(struct tn_node_request){.operation = "inv",
 						     .backward = inverse_backward,

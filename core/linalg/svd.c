@@ -56,9 +56,7 @@ static tn_array *outside(const tn_array *x, const tn_array *u)
 static tn_array *phases(const tn_array *skew, const tn_array *s)
 {
 	tn_array *twice = tn_multiply(tn_diagonal(skew, 0, -2, -1), reciprocal(s));
-	tn_array *unit =
-		tn_identity(skew->runtime->context, skew->dtype, skew->shape[skew->rank - 1]);
-	return tn_multiply(unit, tn_expand_dims(tn_affine(twice, 0.5, 0), -2));
+	return tn_multiply(tn_identity_like(skew), tn_expand_dims(tn_affine(twice, 0.5, 0), -2));
 }
 
 static tn_array *of_left(const struct triple *t)
@@ -95,13 +93,15 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 			   .ds = node->outputs[S]->gradient,
 			   .du = node->outputs[U]->gradient,
 			   .dvh = node->outputs[VH]->gradient};
-	const int is_complete = t.u->shape[t.u->rank - 1] != t.vh->shape[t.vh->rank - 2];
+	const int64_t k = t.s->shape[t.s->rank - 1];
 	tn_array *g = NULL;
 	(void)dy;
-	if (is_complete)
+	if ((t.du && t.u->shape[t.u->rank - 1] > k) || (t.dvh && t.vh->shape[t.vh->rank - 2] > k))
 		return tn_runtime_fail(tn_node_runtime(node), TN_UNSUPPORTED, "svd",
 				       "full_matrices: vectors beyond the singular values have no "
 				       "gradient");
+	t.u = tn_slice(t.u, -1, 0, k, 1);
+	t.vh = tn_slice(t.vh, -2, 0, k, 1);
 	if (t.ds)
 		g = tn_matmul(tn_scale_columns(t.u, t.ds), t.vh);
 	if (t.du)
@@ -164,28 +164,16 @@ static tn_status record(const char *operation, const tn_array *a, int is_full, i
 
 tn_status tn_svd(const tn_array *a, int full_matrices, tn_array **u, tn_array **s, tn_array **vh)
 {
+	static const char *const names[] = {[S] = "s", [U] = "u", [VH] = "vh"};
 	tn_array **const outputs[] = {[S] = s, [U] = u, [VH] = vh};
 	tn_array *results[3] = {NULL, NULL, NULL};
-	struct tn_runtime *runtime = tn_begin(1, &a, "svd");
-	for (int i = S; i <= VH; i++) {
-		if (outputs[i])
-			*outputs[i] = NULL;
-	}
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	tn_status status = tn_runtime_given(
-		runtime, "svd", 3, (const struct tn_given[]){{"u", u}, {"s", s}, {"vh", vh}});
-	if (!status)
-		status = tn_matrix_check("svd", "a", a, 0);
-	if (!status)
-		status = tn_scope_begin(runtime->context);
+	tn_status status = tn_results_begin("svd", 1, &a, 3, names, outputs);
 	if (status)
 		return status;
-	status = record("svd", a, full_matrices, 1, results);
-	status = tn_scope_end_all(runtime->context, status, 3, results);
-	for (int i = S; i <= VH; i++)
-		*outputs[i] = results[i];
-	return status;
+	status = tn_matrix_check("svd", "a", a, 0);
+	if (!status)
+		status = record("svd", a, full_matrices, 1, results);
+	return tn_results_end(a->runtime, status, 3, results, outputs);
 }
 
 tn_array *tn_svdvals(const tn_array *a)

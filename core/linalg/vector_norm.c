@@ -6,7 +6,6 @@
  */
 #include <tenon/linalg.h>
 
-#include <inttypes.h>
 #include <math.h>
 #include <tenon/map.h>
 #include <tenon/statistics.h>
@@ -14,6 +13,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "linalg/factor.h"
 #include "ops/axes.h"
 
 /* The axes of a norm. */
@@ -133,8 +133,8 @@ static tn_array *root_of_powers(const struct norm *norm, double order)
 			    .combiner = TN_COMBINE_SUM,
 			    .scalars = scalars};
 	if (order < 0) { /* infinite powers of 0 */
-		f.text = "z = pow(abs(x), p)";
-		f.post = "z = pow(a, q)";
+		f.text = "z = x == 0 ? inf : pow(abs(x == 0 ? 1 : x), p)";
+		f.post = "z = a == inf ? 0 : pow(a == inf ? 1 : a, q)";
 	}
 	return reduce_sizes(norm, &f);
 }
@@ -230,9 +230,10 @@ static tn_array *norm_of_singular_values(const tn_array *a, uint32_t order, int 
 {
 	const int last = -1;
 	const tn_array *s = tn_svdvals(a);
-	tn_array *norm = order == TN_NORM_NUC ? tn_sum(s, 1, &last, keepdims)
-			 : order == TN_NORM_2 ? tn_max(s, 1, &last, keepdims)
-					      : tn_min(s, 1, &last, keepdims);
+	const double extreme = order == TN_NORM_2 ? INFINITY : -INFINITY;
+	tn_array *norm = order == TN_NORM_NUC
+				 ? tn_sum(s, 1, &last, keepdims)
+				 : vector_norm("matrix_norm", s, extreme, 1, &last, keepdims);
 	return keepdims ? tn_expand_dims(norm, -1) : norm;
 }
 
@@ -257,22 +258,8 @@ static tn_array *matrix_norm(const tn_array *a, uint32_t order, int keepdims)
 tn_array *tn_matrix_norm(const tn_array *a, uint32_t order, int keepdims)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, "matrix_norm");
-	char text[TN_SHAPE_TEXT];
-	if (!runtime)
-		return NULL;
-	if (order > TN_NORM_MINUS_INF) {
-		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "matrix_norm",
-				"order: expected 0 to %d, found %" PRIu32, TN_NORM_MINUS_INF,
-				order);
-		return NULL;
-	}
-	if (a->rank < 2) {
-		tn_runtime_fail(runtime, TN_SHAPE, "matrix_norm",
-				"a: expected at least two axes, found shape %s",
-				tn_array_text(a, text));
-		return NULL;
-	}
-	if (tn_scope_begin(runtime->context))
+	if (!runtime || tn_matrix_check_order("matrix_norm", a, order) ||
+	    tn_matrix_check_shape("matrix_norm", "a", a, 0) || tn_scope_begin(runtime->context))
 		return NULL;
 	return tn_scope_end(runtime->context, matrix_norm(a, order, keepdims));
 }

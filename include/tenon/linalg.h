@@ -26,8 +26,8 @@ extern "C" {
 TN_API tn_array *tn_dot(const tn_array *a, const tn_array *b);
 /* The sum of conj(a) b over all elements, in row-major order; the shapes may differ. */
 TN_API tn_array *tn_vdot(const tn_array *a, const tn_array *b);
-/* The sum of conj(a) b over one axis, which counts from the end of both (-1: the last one); the
- * others broadcast.  TN_INVALID_ARGUMENT: one of them has no such axis. */
+/* The sum of conj(a) b over one axis, which is taken of each on its own (-1: the last one of both);
+ * the others broadcast.  TN_INVALID_ARGUMENT: one of them has no such axis. */
 TN_API tn_array *tn_vecdot(const tn_array *a, const tn_array *b, int axis);
 /* The sum over the last axes of both; of a 0-d array and any other as tn_dot. */
 TN_API tn_array *tn_inner(const tn_array *a, const tn_array *b);
@@ -66,7 +66,8 @@ TN_API tn_array *tn_einsum(const char *subscripts, int n, const tn_array *const 
 TN_API tn_status tn_einsum_path(const char *subscripts, int n, const tn_array *const *operands,
 				int *path);
 
-/* Kronecker's product: element [i s + k, ...] is a[i, ...] b[k, ...], where s is b's length. */
+/* Kronecker's product: element [i s + k, ...] is a[i, ...] b[k, ...], where s is b's length.
+ * TN_LIMIT: an axis that is longer than 1 in both counts twice, and that is more than 16. */
 TN_API tn_array *tn_kron(const tn_array *a, const tn_array *b);
 /* The product of 2 to 1024 matrices in the order that costs the fewest multiplications; the first
  * may be a row, and the last a column.  TN_INVALID_ARGUMENT, TN_LIMIT: fewer, or more. */
@@ -116,15 +117,18 @@ TN_API tn_array *tn_matrix_norm(const tn_array *a, uint32_t order, int keepdims)
  * LinAlgError:
  *   TN_SINGULAR    a matrix is singular, not positive definite, or does not converge; the error
  *                  tells the first one in the batch
- *   TN_NOT_FINITE  eigh, eig and svd, and what is made of them: an element is infinite or NaN
+ *   TN_NOT_FINITE  eigh, eig and svd, and what is made of them (eigvalsh, eigvals, svdvals, pinv,
+ *                  matrix_rank, lstsq, norms and cond by singular values): an element is infinite
+ *                  or NaN, also where NumPy gives values
  * In all others infinities and NaN spread through the formulas.  All have also: TN_SHAPE: too few
  * axes, not square, or shapes that do not fit.  TN_DTYPE: f16 or bf16.
  *
  * Gradients are those of the formulas where these are differentiable; lu has none (TN_STATE), nor
- * have vectors beyond the k-th (TN_UNSUPPORTED).  Those of eigenvectors and singular vectors are
+ * has a u, vh or q with vectors beyond the k-th (TN_UNSUPPORTED): beside these, s and r have first
+ * ones.  Those of eigenvectors and singular vectors are
  * infinite or NaN where two values are equal, those of singular vectors also where one is 0; those
  * of the values are not.  The gradients of det and slogdet need the inverse of a, those of eig and
- * eigvals that of v (TN_SINGULAR).
+ * eigvals that of v, those of qr that of r, which a matrix of lower rank has not (TN_SINGULAR).
  */
 
 /* The lower triangular L, L L^H = a, or with `upper` L^H; of a Hermitian a, of which that triangle
@@ -161,9 +165,11 @@ TN_API tn_array *tn_solve_triangular(const tn_array *a, const tn_array *b, int l
 /* a^-1.  TN_SINGULAR. */
 TN_API tn_array *tn_inv(const tn_array *a);
 /* The pseudo-inverse (n, m): singular values of at most rtol times the largest count as 0; rtol
- * below 0: max(m, n) times epsilon of the dtype, here and in the next two. */
+ * below 0: max(m, n) times epsilon of the dtype, here and in the next two.  TN_INVALID_ARGUMENT:
+ * rtol is NaN. */
 TN_API tn_array *tn_pinv(const tn_array *a, double rtol);
-/* How many singular values are above rtol times the largest, in i64. */
+/* How many singular values are above rtol times the largest, in i64; of matrices alone, not of
+ * vectors as in NumPy (TN_SHAPE). */
 TN_API tn_array *tn_matrix_rank(const tn_array *a, double rtol);
 /* The shortest x of those with the least ||b - a x||, for matrices b (m, r), or a vector; the sum
  * of |b - a x|^2 of each column, the rank in i64, and a's singular values, each of which may be
@@ -186,12 +192,14 @@ TN_API tn_array *tn_det(const tn_array *a);
  * singular matrix. */
 TN_API TN_CHECKED tn_status tn_slogdet(const tn_array *a, tn_array **sign, tn_array **logabsdet);
 /* The condition number for a norm of enum tn_matrix_norm: by singular values for TN_NORM_2 and
- * TN_NORM_MINUS_2, of any matrix, infinite of a singular one; else the norm of a times that of its
- * inverse (TN_SINGULAR).  TN_SHAPE: an empty matrix. */
+ * TN_NORM_MINUS_2, of any matrix, the former infinite where one is 0, which rounding may leave
+ * above 0; else the norm of a times that of its inverse (TN_SINGULAR).  TN_SHAPE: an empty matrix.
+ * TN_INVALID_ARGUMENT: there is no such order. */
 TN_API tn_array *tn_cond(const tn_array *a, uint32_t order);
 
-/* The exponential of a matrix: the sum of a^i / i!.  It waits for the device, for the number of
- * squarings. */
+/* The exponential of a matrix: the sum of a^i / i!; NaN of one with an element that is not finite.
+ * The error grows with the norm where a does not commute with a^H.  It waits for the device, for
+ * the number of squarings. */
 TN_API tn_array *tn_expm(const tn_array *a);
 
 #ifdef __cplusplus

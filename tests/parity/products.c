@@ -233,9 +233,31 @@ static void complex_products_have_gradients(void **state)
 	tn_context_close(context);
 }
 
+/* Of an order below 0, which is 0 where an element is. */
+static void norms_with_a_zero_have_gradients_of_zero(void **state)
+{
+	tn_context *context = trial_open("reference!");
+	const double numbers[] = {0, 2, 1, 2};
+	double norm[2], g[4] = {1, 1, 1, 1};
+	(void)state;
+	tn_array *x = tn_from_host(context, TN_F64, 2, (const int64_t[]){2, 2}, numbers);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *norms = tn_vector_norm(x, -1, 1, (const int[]){1}, 0);
+	assert_ok(tn_to_host(norms, norm, sizeof(norm)));
+	assert_ok(tn_tape_backward(tape, tn_sum(norms, TN_ALL_AXES, NULL, 0), NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), g, sizeof(g)));
+	assert_true(norm[0] == 0 && g[0] == 0 && g[1] == 0);
+	assert_close(norm[1], 2.0 / 3, 1e-15);
+	assert_close(g[2], 4.0 / 9, 1e-15);
+	assert_close(g[3], 1.0 / 9, 1e-15);
+	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
 static void norms_of_zeros_have_gradients_of_zero(void **state)
 {
-	static const double orders[] = {2, 1, 0, INFINITY, -INFINITY, 3, 0.5};
+	static const double orders[] = {2, 1, 0, INFINITY, -INFINITY, 3, 0.5, -1, -2};
 	tn_context *context = trial_open("reference!");
 	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
@@ -524,6 +546,7 @@ static void bad_matrices_are_errors(void **state)
 	tn_context *c = trial_open("reference!");
 	tn_array *x = ones(c, "3"), *m = ones(c, "34"), *none = ones(c, "20");
 	const tn_array *const chain[] = {m, x, m}, *const broken[] = {m, m};
+	double largest = 1;
 	(void)state;
 	assert_refused(c, tn_multi_dot(1, broken), TN_INVALID_ARGUMENT, "multi_dot",
 		       "expected 2 or more arrays, found 1");
@@ -543,6 +566,10 @@ static void bad_matrices_are_errors(void **state)
 		       "vector_norm", "shape (2, 0): an axis of length 0 has no smallest element");
 	assert_refused(c, tn_matrix_norm(none, TN_NORM_MINUS_1, 0), TN_SHAPE, "matrix_norm",
 		       "no smallest element");
+	assert_ok(tn_item(tn_matrix_norm(none, TN_NORM_2, 0), &largest));
+	assert_true(largest == 0);
+	assert_refused(c, tn_matrix_norm(none, TN_NORM_MINUS_2, 0), TN_SHAPE, "matrix_norm",
+		       "no smallest element");
 	assert_refused(c, tn_matrix_norm(x, TN_NORM_FRO, 0), TN_SHAPE, "matrix_norm",
 		       "a: expected at least two axes, found shape (3,)");
 	assert_refused(c, tn_matrix_norm(m, 8, 0), TN_INVALID_ARGUMENT, "matrix_norm",
@@ -553,6 +580,7 @@ static void bad_matrices_are_errors(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(gradients_are_those_of_differences),
 	cmocka_unit_test(complex_products_have_gradients),
+	cmocka_unit_test(norms_with_a_zero_have_gradients_of_zero),
 	cmocka_unit_test(norms_of_zeros_have_gradients_of_zero),
 	cmocka_unit_test(a_product_of_matrices_is_one_call),
 	cmocka_unit_test(results_lie_in_order),

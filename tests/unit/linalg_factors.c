@@ -373,6 +373,35 @@ static void an_exponential_is_that_of_its_eigenvalues(void **state)
 	assert_close(found[3], exp(40), 1e-12 * exp(40));
 }
 
+/* Since the ledger was reset. */
+static uint64_t calls(const char *operation)
+{
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
+	uint64_t n = 0;
+	for (size_t i = 0; i < tn_ledger_count(context); i++) {
+		assert_ok(tn_ledger_at(context, i, &row));
+		if (!strcmp(row.operation, operation))
+			n += row.native + row.lent + row.composed + row.host;
+	}
+	return n;
+}
+
+/* Without squarings; of a batch, the other matrices have theirs. */
+static void an_exponential_of_what_is_not_finite_is_nan(void **state)
+{
+	const double numbers[] = {NAN, 0, 0, 1, INFINITY, 0, 0, 1, 0, 6, 0, 0};
+	double found[12];
+	(void)state;
+	tn_array *a = tn_from_host(context, TN_F64, 3, (const int64_t[]){3, 2, 2}, numbers);
+	tn_ledger_reset(context);
+	assert_ok(tn_to_host(tn_expm(a), found, sizeof(found)));
+	assert_true(calls("matmul") < 10);
+	for (int i = 0; i < 8; i++)
+		assert_true(isnan(found[i]));
+	assert_close(found[8], 1, 1e-14);
+	assert_close(found[9], 6, 1e-13);
+}
+
 static void least_squares_are_the_shortest(void **state)
 {
 	static const double a[] = {1, 1, 1, 2, 1, 3}, b[] = {1, 2, 2}, wide[] = {1, 1, 1};
@@ -391,6 +420,20 @@ static void least_squares_are_the_shortest(void **state)
 	assert_ok(tn_to_host(x, found, sizeof(found)));
 	for (int i = 0; i < 3; i++)
 		assert_close(found[i], 1, 1e-14);
+}
+
+/* Not in that of a or b alone. */
+static void a_tolerance_is_that_of_the_common_dtype(void **state)
+{
+	tn_array *x, *rank, *a = matrix(2, 2, (double[]){1, 0, 0, 1e-9});
+	tn_array *b = matrix(2, 1, (double[]){1, 1}), *single = tn_astype(a, TN_F32);
+	(void)state;
+	assert_ok(tn_lstsq(single, tn_astype(b, TN_F32), -1, &x, NULL, &rank, NULL));
+	assert_close(value_of(rank), 1, 0);
+	assert_ok(tn_lstsq(single, b, -1, &x, NULL, &rank, NULL));
+	assert_close(value_of(rank), 2, 0);
+	assert_ok(tn_lstsq(a, tn_astype(b, TN_F32), -1, &x, NULL, &rank, NULL));
+	assert_close(value_of(rank), 2, 0);
 }
 
 static void tensors_are_solved_as_matrices(void **state)
@@ -441,6 +484,9 @@ static void singular_matrices_are_refused_by_name(void **state)
 	expect(TN_SINGULAR, "singular");
 	assert_null(tn_solve(a, b));
 	expect(TN_SINGULAR, "singular");
+	assert_null(tn_solve(a, tn_slice(b, 1, 0, 0, 1)));
+	expect(TN_SINGULAR, "singular");
+	assert_int_equal(tn_array_size(tn_solve(b, tn_slice(b, 1, 0, 0, 1))), 0);
 	assert_null(
 		tn_solve_triangular(tn_zeros(context, TN_F64, 2, (int64_t[]){2, 2}), b, 1, 0, 0));
 	expect(TN_SINGULAR, "singular");
@@ -506,6 +552,7 @@ static void empty_matrices_have_empty_factors(void **state)
 static void wrong_operands_are_refused(void **state)
 {
 	tn_array *wide = make(TN_F64, RANDOM, 2, 3), *line = tn_arange(context, TN_F64, 0, 3, 1);
+	tn_array *x;
 	(void)state;
 	assert_null(tn_inv(wide));
 	expect(TN_SHAPE, "square");
@@ -519,7 +566,156 @@ static void wrong_operands_are_refused(void **state)
 	expect(TN_INVALID_ARGUMENT, "transpose");
 	assert_null(tn_cond(tn_zeros(context, TN_F64, 2, (int64_t[]){0, 0}), TN_NORM_2));
 	expect(TN_SHAPE, "with elements");
+	assert_null(tn_cond(tn_zeros(context, TN_F64, 2, (int64_t[]){2, 2}), 8));
+	expect(TN_INVALID_ARGUMENT, "order");
+	assert_null(tn_pinv(wide, NAN));
+	expect(TN_INVALID_ARGUMENT, "rtol");
+	assert_null(tn_matrix_rank(wide, NAN));
+	expect(TN_INVALID_ARGUMENT, "rtol");
+	assert_status(tn_lstsq(wide, wide, NAN, &x, NULL, NULL, NULL), TN_INVALID_ARGUMENT);
+	expect(TN_INVALID_ARGUMENT, "rtol");
 	assert_int_equal(tn_array_dtype(tn_det(tn_identity(context, TN_I32, 2))), TN_F64);
+}
+
+/* ---- Devices ---------------------------------------------------------------------------------*/
+
+static tn_array *g_qr(const tn_array *a)
+{
+	tn_array *q, *r;
+	return tn_qr(a, 0, &q, &r) ? NULL : q;
+}
+
+static tn_array *g_lu(const tn_array *a)
+{
+	tn_array *p, *l, *u;
+	return tn_lu(a, &p, &l, &u) ? NULL : tn_matmul(p, l);
+}
+
+static tn_array *g_eigh(const tn_array *a)
+{
+	tn_array *w, *v;
+	return tn_eigh(a, 0, &w, &v) ? NULL : tn_square(v);
+}
+
+static tn_array *g_eig(const tn_array *a)
+{
+	tn_array *w, *v;
+	return tn_eig(a, &w, &v) ? NULL : tn_abs(v);
+}
+
+static tn_array *g_svd(const tn_array *a)
+{
+	tn_array *u, *s, *vh;
+	return tn_svd(a, 0, &u, &s, &vh) ? NULL : tn_matmul(u, vh);
+}
+
+static tn_array *g_lstsq(const tn_array *a)
+{
+	tn_array *x, *residuals, *rank, *s;
+	return tn_lstsq(a, a, -1, &x, &residuals, &rank, &s) ? NULL : x;
+}
+
+static tn_array *g_slogdet(const tn_array *a)
+{
+	tn_array *sign, *log;
+	return tn_slogdet(a, &sign, &log) ? NULL : log;
+}
+
+static tn_array *g_cholesky(const tn_array *a)
+{
+	return tn_cholesky(a, 0);
+}
+
+static tn_array *g_solve(const tn_array *a)
+{
+	return tn_solve(a, tn_slice(a, -1, 0, 1, 1));
+}
+
+static tn_array *g_pinv(const tn_array *a)
+{
+	return tn_pinv(a, -1);
+}
+
+static tn_array *g_power(const tn_array *a)
+{
+	return tn_add(tn_matrix_power(a, 0), tn_matrix_power(a, -2));
+}
+
+static tn_array *g_cond(const tn_array *a)
+{
+	return tn_add(tn_cond(a, TN_NORM_2), tn_cond(a, TN_NORM_1));
+}
+
+static const struct {
+	const char *name;
+	tn_array *(*f)(const tn_array *a);
+} functions[] = {
+	{"cholesky", g_cholesky}, {"qr", g_qr},       {"lu", g_lu},       {"eigh", g_eigh},
+	{"eig", g_eig},           {"svd", g_svd},     {"solve", g_solve}, {"inv", tn_inv},
+	{"pinv", g_pinv},         {"lstsq", g_lstsq}, {"det", tn_det},    {"slogdet", g_slogdet},
+	{"cond", g_cond},         {"power", g_power}, {"expm", tn_expm},
+};
+
+/* f, and its gradient. */
+static void evaluate(size_t i, const tn_array *a, double value[9], double gradient[9])
+{
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *own = tn_copy(a);
+	if (functions[i].f != g_lu)
+		assert_ok(tn_tape_watch(tape, own));
+	tn_array *y = functions[i].f(own);
+	if (!y)
+		fail_msg("%s: %s", functions[i].name, tn_error(context)->text);
+	assert_ptr_equal(tn_array_device(y), tn_array_device(a));
+	assert_ok(tn_to_host(y, value, (size_t)tn_array_size(y) * sizeof(double)));
+	if (functions[i].f != g_lu) {
+		assert_ok(tn_tape_backward(tape, tn_sum(tn_square(y), TN_ALL_AXES, NULL, 0), NULL));
+		assert_ok(tn_to_host(tn_tape_gradient(tape, own), gradient, 9 * sizeof(double)));
+	}
+	tn_tape_end(tape);
+}
+
+/* Nothing remains of a result that its scope frees. */
+static void nothing_is_kept(void **state)
+{
+	struct tn_memory_use before = {.struct_size = sizeof(before)}, after = before;
+	tn_array *a = matrix(3, 3, (const double[]){4, 1, 0.5, 1, 3, 0.25, 0.5, 0.25, 2});
+	tn_device *device = tn_array_device(a);
+	(void)state;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		assert_ok(tn_device_get_memory_use(device, &before));
+		assert_ok(tn_scope_begin(context));
+		assert_non_null(functions[i].f(a));
+		tn_scope_end(context, NULL);
+		assert_ok(tn_device_get_memory_use(device, &after));
+		if (after.used != before.used)
+			fail_msg("%s: %zu bytes remain", functions[i].name,
+				 (size_t)(after.used - before.used));
+	}
+}
+
+/* Results are on the device of the matrix, which need not be the current one. */
+static void matrices_stay_on_their_device(void **state)
+{
+	const double numbers[] = {4, 1, 0.5, 1, 3, 0.25, 0.5, 0.25, 2};
+	tn_array *here = matrix(3, 3, numbers), *there = NULL;
+	(void)state;
+	for (size_t i = 0; i < tn_context_device_count(context) && !there; i++) {
+		tn_device *device = tn_context_device(context, i);
+		if (device != tn_array_device(here))
+			there = tn_to(here, device);
+	}
+	if (!there)
+		return;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		double values[2][9] = {{0}}, gradients[2][9] = {{0}};
+		evaluate(i, here, values[0], gradients[0]);
+		evaluate(i, there, values[1], gradients[1]);
+		for (int k = 0; k < 9; k++) {
+			assert_close(values[1][k], values[0][k], 1e-12);
+			assert_close(gradients[1][k], gradients[0][k], 1e-9);
+		}
+	}
 }
 
 /* The host's code in the place of a backend's is counted, and may be forbidden. */
@@ -567,6 +763,8 @@ int main(void)
 		CASE(pseudo_inverses_have_their_four_properties),
 		CASE(determinants_are_those_of_known_matrices),
 		CASE(an_exponential_is_that_of_its_eigenvalues),
+		CASE(an_exponential_of_what_is_not_finite_is_nan),
+		CASE(a_tolerance_is_that_of_the_common_dtype),
 		CASE(least_squares_are_the_shortest),
 		CASE(tensors_are_solved_as_matrices),
 		CASE(condition_numbers_are_ratios),
@@ -574,6 +772,8 @@ int main(void)
 		CASE(what_is_not_finite_is_refused_or_spreads),
 		CASE(empty_matrices_have_empty_factors),
 		CASE(wrong_operands_are_refused),
+		CASE(nothing_is_kept),
+		CASE(matrices_stay_on_their_device),
 		CASE(who_factors_is_counted),
 	};
 	int failed = 0;

@@ -119,6 +119,14 @@ static tn_array *f_r(const tn_array *a, const tn_array *b)
 	return tn_qr(a, 0, NULL, &r) ? NULL : weigh_all(r);
 }
 
+/* q has no gradient, r has. */
+static tn_array *f_r_complete(const tn_array *a, const tn_array *b)
+{
+	tn_array *q, *r;
+	(void)b;
+	return tn_qr(a, 1, &q, &r) ? NULL : weigh_all(r);
+}
+
 static tn_array *f_eigh(const tn_array *a, const tn_array *b)
 {
 	tn_array *w, *v;
@@ -169,6 +177,17 @@ static tn_array *f_svd(const tn_array *a, const tn_array *b)
 	tn_array *part = tn_matmul(tn_multiply(u, tn_expand_dims(tn_sin(s), -2)), vh);
 	tn_array *sizes = tn_add(weigh(tn_square(tn_abs(u))), weigh(tn_square(tn_abs(vh))));
 	return tn_add(tn_add(weigh(s), sizes), weigh_all(part));
+}
+
+/* Without the factor that has more than k vectors. */
+static tn_array *f_svd_full(const tn_array *a, const tn_array *b)
+{
+	tn_array *u, *s, *vh;
+	(void)b;
+	if (tn_svd(a, 1, &u, &s, &vh))
+		return NULL;
+	const int is_tall = tn_array_size(u) > tn_array_size(vh);
+	return tn_add(weigh(s), weigh(tn_square(tn_abs(is_tall ? vh : u))));
 }
 
 static tn_array *f_svdvals(const tn_array *a, const tn_array *b)
@@ -228,6 +247,13 @@ static const struct row {
 	{"expm", f_expm, 3, 3},
 };
 
+/* Their gradients use complete factors, and so have none. */
+static const struct row complete_rows[] = {
+	{"r, complete", f_r_complete, 4, 2},
+	{"svd, complete and tall", f_svd_full, 4, 2},
+	{"svd, complete and wide", f_svd_full, 2, 4},
+};
+
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
 static tn_array *of_real(void *user, tn_array *const *inputs)
@@ -276,6 +302,58 @@ static void gradients_are_differences(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		check_row(&rows[i]);
+	for (size_t i = 0; i < sizeof(complete_rows) / sizeof(complete_rows[0]); i++)
+		check_row(&complete_rows[i]);
+}
+
+/* The weighed gradient of f at a, which the tape records. */
+static tn_array *slope(const struct row *row, tn_tape *tape, tn_array *a, const tn_array *b)
+{
+	struct tn_gradients_options options = tn_gradients_defaults();
+	tn_array *y, *g = NULL;
+	options.create_graph = 1;
+	assert_ok(tn_tape_watch(tape, a));
+	y = row->f(a, b);
+	assert_ok(tn_tape_gradients(tape, 1, &y, NULL, 1, &a, &g, &options));
+	return weigh(g);
+}
+
+static double slope_at(const struct row *row, tn_array *a, const tn_array *b)
+{
+	double value = NAN;
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_item(slope(row, tape, a, b), &value));
+	tn_tape_end(tape);
+	return value;
+}
+
+/* Along one direction. */
+static void check_second(const struct row *row)
+{
+	const double step = 1e-5;
+	double found = NAN;
+	assert_ok(tn_scope_begin(context));
+	tn_array *a = make(row->m, row->n, 1), *b = make(row->m, 2, 7), *h = NULL;
+	tn_array *direction = make(row->m, row->n, 9), *move = tn_affine(direction, step, 0);
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *sum = slope(row, tape, a, b);
+	if (tn_tape_gradients(tape, 1, &sum, NULL, 1, &a, &h, NULL))
+		fail_msg("%s: %s", row->name, tn_error(context)->text);
+	tn_tape_end(tape);
+	assert_ok(tn_item(tn_vdot(h, direction), &found));
+	double expected =
+		(slope_at(row, tn_add(a, move), b) - slope_at(row, tn_subtract(a, move), b)) /
+		(2 * step);
+	if (!(fabs(found - expected) <= 1e-6 * (1 + fabs(expected))))
+		fail_msg("%s: second derivative %.9g, expected %.9g", row->name, found, expected);
+	tn_scope_end(context, NULL);
+}
+
+static void second_gradients_are_differences(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_second(&rows[i]);
 }
 
 /* Of equal values, the values have gradients. */
@@ -312,6 +390,13 @@ static void what_has_no_gradient_says_so(void **state)
 		      TN_UNSUPPORTED);
 	assert_kept(context, TN_UNSUPPORTED, "full_matrices");
 	tn_tape_end(tape);
+	tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, a));
+	assert_ok(tn_qr(a, 1, &u, &s));
+	assert_status(tn_tape_backward(tape, tn_sum(u, TN_ALL_AXES, NULL, 0), NULL),
+		      TN_UNSUPPORTED);
+	assert_kept(context, TN_UNSUPPORTED, "complete q");
+	tn_tape_end(tape);
 	tn_scope_end(context, NULL);
 }
 
@@ -319,6 +404,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gradients_are_differences),
+		cmocka_unit_test(second_gradients_are_differences),
 		cmocka_unit_test(values_have_gradients_where_they_are_equal),
 		cmocka_unit_test(what_has_no_gradient_says_so),
 	};
