@@ -179,6 +179,15 @@ static int desired_is_zero(const struct tn_assertion *a, int64_t i)
 	return 1;
 }
 
+/* The first n places, on the device of the arrays; NULL: a failure. */
+static const tn_array *wrong_places(const struct tn_assertion *a, int64_t n)
+{
+	tn_device *device = tn_array_device(a->array[0]);
+	const tn_array *places = tn_from_host(a->runtime->context, TN_I64, 1, &n, a->wrong);
+	/* Of an array that is there already tn_to gives another reference. */
+	return places && tn_array_device(places) != device ? tn_to(places, device) : places;
+}
+
 /* Among those whose desired value is not 0. */
 static tn_status put_relative(struct tn_text *text, struct tn_assertion *a)
 {
@@ -191,8 +200,7 @@ static tn_status put_relative(struct tn_text *text, struct tn_assertion *a)
 		tn_text_add(text, "\nMax relative difference among violations: inf");
 		return TN_OK;
 	}
-	const tn_array *places = tn_from_host(a->runtime->context, TN_I64, 1, &n, a->wrong);
-	places = tn_to(places, tn_array_device(a->array[0]));
+	const tn_array *places = wrong_places(a, n);
 	return put_largest(text, a, "relative",
 			   tn_divide(difference(a, places), tn_abs(take(a, a->array[1], places))));
 }
@@ -202,9 +210,7 @@ static tn_status put_differences(struct tn_text *text, struct tn_assertion *a)
 	/* Bools have no difference. */
 	if (a->array[0]->dtype == TN_BOOL && a->array[1]->dtype == TN_BOOL)
 		return TN_OK;
-	const tn_array *places =
-		tn_from_host(a->runtime->context, TN_I64, 1, &a->n_wrong, a->wrong);
-	places = tn_to(places, tn_array_device(a->array[0]));
+	const tn_array *places = wrong_places(a, a->n_wrong);
 	const tn_status status = put_largest(text, a, "absolute", difference(a, places));
 	return status ? status : put_relative(text, a);
 }
