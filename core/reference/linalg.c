@@ -135,8 +135,9 @@ static tn_status check_flags(const struct tn_linalg_args *args, const char *oper
 				 args->upper, args->unit, args->vectors, args->transpose);
 }
 
-static tn_status check_a(struct factoring *f, int is_square)
+static tn_status check_a(struct factoring *f)
 {
+	const int is_square = (f->entry->has & HAS_SQUARE_A) != 0;
 	const struct tn_operand *a = &f->args.a;
 	tn_status status = tn_reference_check(&f->args.call, f->operation, "a", a, READ);
 	if (status)
@@ -155,11 +156,13 @@ static tn_status check_a(struct factoring *f, int is_square)
 }
 
 /* The operands beside a: u and v complete or reduced. */
-static tn_status check_others(const struct factoring *f, uint32_t has)
+static tn_status check_others(const struct factoring *f)
 {
 	const struct tn_linalg_args *args = &f->args;
 	const tn_dtype dtype = args->a.dtype;
-	const int is_eig = !strcmp(f->operation, "eig"), is_svd = (has & HAS_U) && (has & HAS_V);
+	const uint32_t has = f->entry->has;
+	const int is_eig = (has & HAS_COMPLEX_VALUES) != 0;
+	const int is_svd = (has & HAS_U) && (has & HAS_V);
 	tn_status status = TN_OK;
 	if (has & HAS_B)
 		status = check_matrix(f, "b", &args->b, dtype, f->m,
@@ -173,6 +176,11 @@ static tn_status check_others(const struct factoring *f, uint32_t has)
 	if (!status && is_svd && !args->u.dtype != !args->v.dtype)
 		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, f->operation,
 					   "expected u and v, or neither");
+	if (!status && is_eig && !args->vectors != !args->v.dtype)
+		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, f->operation,
+					   "vectors: expected %d as v is %s, found %u",
+					   args->v.dtype != 0, args->v.dtype ? "there" : "absent",
+					   args->vectors);
 	if (!status && (has & HAS_VALUES))
 		status = check_list(f, "values", &args->values,
 				    is_eig ? tn_complex_dtype(dtype) : tn_real_dtype(dtype), 2,
@@ -198,7 +206,7 @@ static struct matrix scratch(struct matrix like, double complex **at)
 static double *take_scratch(struct factoring *f)
 {
 	const struct tn_linalg_args *args = &f->args;
-	const int64_t most = f->m > f->n ? f->m : f->n;
+	const int64_t n_work = f->entry->work ? f->entry->work(f) : 0;
 	struct matrix a = {f->m, f->n, NULL}, b = {f->m, 0, NULL}, u = {f->m, 0, NULL},
 		      v = {0, f->n, NULL};
 	if (args->b.dtype)
@@ -208,7 +216,7 @@ static double *take_scratch(struct factoring *f)
 	if (args->v.dtype)
 		v.rows = args->v.shape[1];
 	const int64_t n = f->m * f->n + f->m * b.columns + f->m * u.columns + v.rows * f->n +
-			  2 * f->k + 2 * most * most + 2 * most;
+			  2 * f->k + n_work;
 	double *numbers = tn_reference_numbers(f->device, 2 * (uint64_t)n);
 	double complex *at = (double complex *)(void *)numbers;
 	if (!numbers)
@@ -248,15 +256,15 @@ static void write_values(const struct factoring *f, int64_t number)
 		store(place(values, number, i, 0), values->dtype, f->values[i]);
 }
 
-static void factor_one(struct factoring *f, uint32_t has, int64_t number,
-		       int32_t (*factor)(struct factoring *f))
+static void factor_one(struct factoring *f, int64_t number)
 {
 	const struct tn_linalg_args *args = &f->args;
+	const uint32_t has = f->entry->has;
 	read_matrix(&args->a, number, &f->a);
 	if (has & HAS_B)
 		read_matrix(&args->b, number, &f->b);
-	int32_t info = factor(f);
-	if (strcmp(f->operation, "solve_triangular") != 0)
+	int32_t info = f->entry->factor(f);
+	if (!(has & HAS_CONSTANT_A))
 		write_matrix(&args->a, number, &f->a);
 	if (has & HAS_B)
 		write_matrix(&args->b, number, &f->b);
@@ -273,24 +281,24 @@ static void factor_one(struct factoring *f, uint32_t has, int64_t number,
 }
 
 tn_status tn_reference_factor(void *device, const struct tn_linalg_args *theirs,
-			      const char *operation, uint32_t has, int is_square,
-			      int32_t (*factor)(struct factoring *f))
+			      const struct entry *entry)
 {
-	struct factoring f = {.operation = operation, .device = device};
+	const char *operation = entry->operation;
+	struct factoring f = {.entry = entry, .operation = operation, .device = device};
 	tn_status status = tn_reference_take(&f.args, sizeof(f.args), theirs, 0, operation);
 	if (!status)
 		status = check_flags(&f.args, operation);
 	if (!status)
-		status = check_a(&f, is_square);
+		status = check_a(&f);
 	if (!status)
-		status = check_others(&f, has);
+		status = check_others(&f);
 	if (status || tn_reference_is_dry(&f.args.call))
 		return status;
 	double *numbers = take_scratch(&f);
 	if (!numbers)
 		return tn_reference_no_memory(&f.args.call, operation);
 	for (int64_t number = 0; number < f.batch; number++)
-		factor_one(&f, has, number, factor);
+		factor_one(&f, number);
 	tn_reference_release(device, numbers);
 	return TN_OK;
 }

@@ -20,9 +20,12 @@ struct matrix {
 	double complex *at;
 };
 
+struct entry;
+
 /* One call: its checked arguments, and scratch memory for one matrix of each operand. */
 struct factoring {
 	struct tn_linalg_args args;
+	const struct entry *entry;
 	const char *operation;
 	void *device;
 	int64_t m, n, k; /* of a; k = min(m, n) */
@@ -30,17 +33,33 @@ struct factoring {
 	struct matrix a, b, u, v;
 	double complex *values; /* k */
 	int32_t *pivots;        /* k */
-	double complex *work;   /* 2 max(m, n)^2 + 2 max(m, n) */
+	double complex *work;   /* as many as the entry asks for */
 };
 
-/* Which operands an entry has: those it must, and those it may. */
-enum { HAS_B = 1, HAS_U = 2, HAS_V = 4, HAS_VALUES = 8, HAS_PIVOTS = 16 };
+/* What an entry has: operands, those it must and those it may; values and vectors v that are
+ * complex whatever the dtype of a; and a matrix a that must be square, or that it only reads. */
+enum {
+	HAS_B = 1,
+	HAS_U = 2,
+	HAS_V = 4,
+	HAS_VALUES = 8,
+	HAS_PIVOTS = 16,
+	HAS_COMPLEX_VALUES = 32,
+	HAS_SQUARE_A = 64,
+	HAS_CONSTANT_A = 128
+};
 
-/* Takes and checks the arguments, runs `factor` on each matrix, whose result is its info, and
- * writes the operands that there are.  `is_square`: so must a be. */
+/* What differs between the entries. */
+struct entry {
+	const char *operation;
+	uint32_t has;
+	int32_t (*factor)(struct factoring *f);     /* returns info */
+	int64_t (*work)(const struct factoring *f); /* complex numbers; NULL: it needs none */
+};
+
+/* Takes and checks the arguments, factors each matrix, and writes the operands that there are. */
 tn_status tn_reference_factor(void *device, const struct tn_linalg_args *theirs,
-			      const char *operation, uint32_t has, int is_square,
-			      int32_t (*factor)(struct factoring *f));
+			      const struct entry *entry);
 
 /* Are all elements of the lower triangle, or of the whole matrix, finite? */
 int tn_reference_is_finite(const struct matrix *a, int is_lower);

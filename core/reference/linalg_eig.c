@@ -194,6 +194,12 @@ static void make_vector(const struct schur *schur, int64_t number, double norm, 
 		v[i] /= length;
 }
 
+/* Schur's vectors, and the rotations of a step. */
+static int64_t work_of_eig(const struct factoring *f)
+{
+	return f->n * f->n + 2 * f->n;
+}
+
 static int32_t eig(struct factoring *f)
 {
 	const int64_t n = f->n;
@@ -219,5 +225,7 @@ static int32_t eig(struct factoring *f)
 
 tn_status tn_reference_eig(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "eig", HAS_V | HAS_VALUES, 1, eig);
+	static const struct entry entry = {
+		"eig", HAS_V | HAS_VALUES | HAS_COMPLEX_VALUES | HAS_SQUARE_A, eig, work_of_eig};
+	return tn_reference_factor(device, args, &entry);
 }

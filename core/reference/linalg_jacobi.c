@@ -101,6 +101,12 @@ static int64_t sweep_hermitian(const struct matrix *a, const struct matrix *vect
 	return count;
 }
 
+/* The vectors. */
+static int64_t work_of_eigh(const struct factoring *f)
+{
+	return f->n * f->n;
+}
+
 static int32_t eigh(struct factoring *f)
 {
 	const struct matrix *a = &f->a;
@@ -128,7 +134,8 @@ static int32_t eigh(struct factoring *f)
 
 tn_status tn_reference_eigh(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "eigh", HAS_VALUES, 1, eigh);
+	static const struct entry entry = {"eigh", HAS_VALUES | HAS_SQUARE_A, eigh, work_of_eigh};
+	return tn_reference_factor(device, args, &entry);
 }
 
 /* ---- Singular values -------------------------------------------------------------------------*/
@@ -219,8 +226,7 @@ static void complete(const struct matrix *left, unsigned char *is_made)
 static void normalise(struct factoring *f, const struct matrix *left, const struct matrix *right,
 		      double unit)
 {
-	/* In place of the pivots, which an svd has not, and of the last row of the work. */
-	unsigned char *is_made = (unsigned char *)(f->work + 2 * left->rows * left->rows);
+	unsigned char *is_made = (unsigned char *)(right->at + right->rows * right->columns);
 	for (int64_t j = 0; j < right->columns; j++)
 		f->values[j] = norm_of(column(left, j), left->rows);
 	const struct matrix sorted = {left->rows, right->columns, left->at};
@@ -245,13 +251,28 @@ static void give(const struct matrix *to, const struct matrix *from, int is_adjo
 				is_adjoint ? conj(column(from, i)[j]) : column(from, j)[i];
 }
 
+/* The columns of `left`: those that are wanted, and at least k. */
+static int64_t columns_of_left(const struct factoring *f)
+{
+	if (!f->args.u.dtype)
+		return f->k;
+	return f->m < f->n ? f->args.v.shape[1] : f->args.u.shape[2];
+}
+
+/* `left`, `right`, and a byte for each column of `left`. */
+static int64_t work_of_svd(const struct factoring *f)
+{
+	const int64_t most = f->m > f->n ? f->m : f->n, columns = columns_of_left(f);
+	return most * columns + f->k * f->k + columns / (int64_t)sizeof(double complex) + 1;
+}
+
 /* A wide matrix is turned: a^H = left diag(values) right^H. */
 static int32_t svd(struct factoring *f)
 {
 	const int is_wide = f->m < f->n, wants = f->args.u.dtype != 0;
 	const int64_t most = is_wide ? f->n : f->m;
 	struct matrix left = {most, f->k, f->work};
-	const struct matrix right = {f->k, f->k, f->work + most * most};
+	const struct matrix right = {f->k, f->k, f->work + most * columns_of_left(f)};
 	int sweeps = 0;
 	if (!tn_reference_is_finite(&f->a, 0))
 		return -1;
@@ -263,7 +284,7 @@ static int32_t svd(struct factoring *f)
 			return 1;
 	}
 	if (wants)
-		left.columns = is_wide ? f->v.rows : f->u.columns;
+		left.columns = columns_of_left(f);
 	normalise(f, &left, &right, unit);
 	if (!wants)
 		return 0;
@@ -274,5 +295,6 @@ static int32_t svd(struct factoring *f)
 
 tn_status tn_reference_svd(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "svd", HAS_U | HAS_V | HAS_VALUES, 0, svd);
+	static const struct entry entry = {"svd", HAS_U | HAS_V | HAS_VALUES, svd, work_of_svd};
+	return tn_reference_factor(device, args, &entry);
 }

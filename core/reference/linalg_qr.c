@@ -61,8 +61,11 @@ static void form_columns(const struct factoring *f)
 	}
 }
 
+/* Scaled, as lengths of subnormal columns would be too coarse for orthonormal ones. */
 static int32_t qr(struct factoring *f)
 {
+	const int is_scaled = tn_reference_is_finite(&f->a, 0);
+	const double unit = is_scaled ? tn_reference_scale(&f->a) : 1;
 	for (int64_t l = 0; l < f->k; l++) {
 		double complex *v = column(&f->a, l) + l;
 		f->values[l] = reflector(v, f->m - l);
@@ -70,10 +73,13 @@ static int32_t qr(struct factoring *f)
 			reflect(conj(f->values[l]), v, column(&f->a, j) + l, f->m - l);
 	}
 	form_columns(f);
+	for (int64_t i = 0; is_scaled && i < f->m * f->n; i++)
+		f->a.at[i] *= unit;
 	return 0;
 }
 
 tn_status tn_reference_qr(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "qr", HAS_U, 0, qr);
+	static const struct entry entry = {"qr", HAS_U, qr, NULL};
+	return tn_reference_factor(device, args, &entry);
 }

@@ -35,7 +35,8 @@ static int32_t cholesky(struct factoring *f)
 
 tn_status tn_reference_cholesky(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "cholesky", 0, 1, cholesky);
+	static const struct entry entry = {"cholesky", HAS_SQUARE_A, cholesky, NULL};
+	return tn_reference_factor(device, args, &entry);
 }
 
 /* ---- LU --------------------------------------------------------------------------------------*/
@@ -91,7 +92,8 @@ static int32_t lu(struct factoring *f)
 
 tn_status tn_reference_lu(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "lu", HAS_PIVOTS, 0, lu);
+	static const struct entry entry = {"lu", HAS_PIVOTS, lu, NULL};
+	return tn_reference_factor(device, args, &entry);
 }
 
 /* ---- Systems ---------------------------------------------------------------------------------*/
@@ -143,7 +145,9 @@ static int32_t solve_triangular(struct factoring *f)
 
 tn_status tn_reference_solve_triangular(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "solve_triangular", HAS_B, 1, solve_triangular);
+	static const struct entry entry = {
+		"solve_triangular", HAS_B | HAS_SQUARE_A | HAS_CONSTANT_A, solve_triangular, NULL};
+	return tn_reference_factor(device, args, &entry);
 }
 
 static int32_t solve(struct factoring *f)
@@ -163,5 +167,6 @@ static int32_t solve(struct factoring *f)
 
 tn_status tn_reference_solve(void *device, const struct tn_linalg_args *args)
 {
-	return tn_reference_factor(device, args, "solve", HAS_B, 1, solve);
+	static const struct entry entry = {"solve", HAS_B | HAS_SQUARE_A, solve, NULL};
+	return tn_reference_factor(device, args, &entry);
 }

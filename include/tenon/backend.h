@@ -1032,13 +1032,16 @@ struct tn_scan_table {
  * With u half a unit in the last place of 1 and norms of Frobenius, ||P a - L U||, ||a - L L^H||,
  * ||a - u R||, ||a - u diag(values) v||, ||a - V diag(values) V^H|| and ||a V - V diag(values)||
  * are at most 20 max(m, n) u ||a|| (lu and solve: times the growth of the pivots), and
- * ||V^H V - I|| of orthonormal columns at most 20 max(m, n) u.  Signs and phases of vectors are
- * unspecified.
+ * ||V^H V - I|| of orthonormal columns at most 20 max(m, n) u.  Products of subnormal numbers add
+ * 4 max(m, n)^2 times the smallest one.  eig may balance a first, as LAPACK's xGEEV does, by an
+ * exchange of axes and a diagonal D: its bound is for D^-1 a D then, and for the vectors D^-1 V
+ * brought to length 1.  Signs and phases of vectors are unspecified.
  *
  * TN_SHAPE: shapes do not match.  TN_UNSUPPORTED: another dtype, layout or combination of outputs,
- * or a library that the backend needs for it is missing.  TN_LIMIT: a length, or the workspace, is
- * more than the library's integers count.  TN_INVALID_ARGUMENT: a flag is not 0 or 1, or there is
- * no such transpose. */
+ * as of u without v in svd, and of `vectors` without v, or v without it, in eig; or a library that
+ * the backend needs for it is missing.  TN_LIMIT: a length, or the workspace, is more than the
+ * library's integers count.  TN_INVALID_ARGUMENT: a flag is not 0 or 1, or there is no such
+ * transpose. */
 enum { TN_TRANSPOSE_NONE = 0, TN_TRANSPOSE = 1, TN_TRANSPOSE_CONJUGATE = 2 };
 
 struct tn_linalg_args {

@@ -18,11 +18,6 @@
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-static tn_status refuse(const struct factoring *f, tn_status status, const char *what)
-{
-	return tn_plugin_fail(f->args.call.error, status, f->operation, "%s", what);
-}
-
 static tn_status check_operand(const struct factoring *f, const char *name,
 			       const struct tn_operand *x)
 {
@@ -33,23 +28,51 @@ static tn_status check_operand(const struct factoring *f, const char *name,
 				       TN_PLUGIN_READS);
 }
 
-static int is_shape(const struct tn_operand *x, uint32_t rank, int64_t batch, int64_t rows,
-		    int64_t columns)
+static tn_status check_shape(const struct factoring *f, const char *name,
+			     const struct tn_operand *x, uint32_t rank, const int64_t *shape)
 {
-	return x->rank == rank && x->shape[0] == batch && (rank < 2 || x->shape[1] == rows) &&
-	       (rank < 3 || x->shape[2] == columns);
+	struct tn_error_info *error = f->args.call.error;
+	if (x->rank != rank)
+		return tn_plugin_fail(error, TN_SHAPE, f->operation,
+				      "%s: expected rank %u, found %u", name, rank, x->rank);
+	for (uint32_t axis = 0; axis < rank; axis++) {
+		if (x->shape[axis] != shape[axis])
+			return tn_plugin_fail(error, TN_SHAPE, f->operation,
+					      "%s: axis %u: expected length %lld, found %lld", name,
+					      axis, (long long)shape[axis],
+					      (long long)x->shape[axis]);
+	}
+	return TN_OK;
+}
+
+static tn_status check_dtype(const struct factoring *f, const char *name,
+			     const struct tn_operand *x, tn_dtype dtype)
+{
+	return x->dtype == dtype
+		       ? TN_OK
+		       : tn_plugin_fail(f->args.call.error, TN_UNSUPPORTED, f->operation,
+					"%s: expected dtype %d, found %d", name, dtype, x->dtype);
 }
 
 /* Is a matrix column-major, and are its lengths those of LAPACK's integers? */
-static tn_status check_layout(const struct factoring *f, const struct tn_operand *x, int32_t *ld)
+static tn_status check_layout(const struct factoring *f, const char *name,
+			      const struct tn_operand *x, int32_t *ld)
 {
+	struct tn_error_info *error = f->args.call.error;
 	const int64_t rows = x->shape[1], columns = x->shape[2];
 	const int64_t leading = columns > 1 ? x->strides[2] : rows;
 	if ((rows > 1 && x->strides[1] != 1) || leading < rows)
-		return refuse(f, TN_UNSUPPORTED, "expected column-major matrices");
+		return tn_plugin_fail(error, TN_UNSUPPORTED, f->operation,
+				      "%s: expected strides of 1 and at least %lld, found %lld and "
+				      "%lld",
+				      name, (long long)rows, (long long)x->strides[1],
+				      (long long)x->strides[2]);
 	if (rows > INT32_MAX || columns > INT32_MAX || leading > INT32_MAX)
-		return refuse(f, TN_LIMIT,
-			      "LAPACK's integers of 32 bits do not count the rows or columns");
+		return tn_plugin_fail(error, TN_LIMIT, f->operation,
+				      "%s: expected fewer than 2^31 rows and columns, found %lld "
+				      "and %lld with a leading dimension of %lld",
+				      name, (long long)rows, (long long)columns,
+				      (long long)leading);
 	*ld = (int32_t)leading;
 	return TN_OK;
 }
@@ -58,44 +81,55 @@ static tn_status check_matrix(const struct factoring *f, const struct tn_operand
 			      const char *name, tn_dtype dtype, int64_t rows, int64_t columns,
 			      int32_t *ld)
 {
+	const int64_t shape[] = {f->args.a.shape[0], rows, columns};
 	tn_status status = check_operand(f, name, x);
-	if (status)
-		return status;
-	if (x->dtype != dtype)
-		return refuse(f, TN_UNSUPPORTED, "the matrices have several dtypes");
-	if (!is_shape(x, 3, f->args.a.shape[0], rows, columns))
-		return refuse(f, TN_SHAPE, "the shapes do not match");
-	return check_layout(f, x, ld);
+	if (!status)
+		status = check_dtype(f, name, x, dtype);
+	if (!status)
+		status = check_shape(f, name, x, 3, shape);
+	return status ? status : check_layout(f, name, x, ld);
 }
 
 static tn_status check_list(const struct factoring *f, const struct tn_operand *x, const char *name,
 			    tn_dtype dtype, uint32_t rank, int64_t n)
 {
+	const int64_t shape[] = {f->args.a.shape[0], n};
 	tn_status status = check_operand(f, name, x);
-	if (status)
-		return status;
-	if (x->dtype != dtype || (rank > 1 && n > 1 && x->strides[1] != 1))
-		return refuse(f, TN_UNSUPPORTED, "a list has another dtype, or gaps");
-	return is_shape(x, rank, f->args.a.shape[0], n, 0)
-		       ? TN_OK
-		       : refuse(f, TN_SHAPE, "the shapes do not match");
+	if (!status)
+		status = check_dtype(f, name, x, dtype);
+	if (!status)
+		status = check_shape(f, name, x, rank, shape);
+	if (!status && rank > 1 && n > 1 && x->strides[1] != 1)
+		status = tn_plugin_fail(f->args.call.error, TN_UNSUPPORTED, f->operation,
+					"%s: axis 1: expected stride 1, found %lld", name,
+					(long long)x->strides[1]);
+	return status;
 }
 
 static tn_status check_a(struct factoring *f)
 {
 	static const tn_dtype types[] = {TN_F32, TN_F64, TN_C64, TN_C128};
 	const struct tn_operand *a = &f->args.a;
+	struct tn_error_info *error = f->args.call.error;
 	tn_status status = check_operand(f, "a", a);
 	if (status)
 		return status;
-	if (a->rank != 3 || (f->entry->is_square && a->shape[1] != a->shape[2]))
-		return refuse(f, TN_SHAPE, "a: expected a batch of matrices, square ones if so");
+	if (a->rank != 3)
+		return tn_plugin_fail(error, TN_SHAPE, f->operation, "a: expected rank 3, found %u",
+				      a->rank);
+	if (f->entry->is_square && a->shape[1] != a->shape[2])
+		return tn_plugin_fail(error, TN_SHAPE, f->operation,
+				      "a: expected square matrices, found %lld rows and %lld "
+				      "columns",
+				      (long long)a->shape[1], (long long)a->shape[2]);
 	f->type = 0;
 	while (f->type < LAPACK_TYPES && types[f->type] != a->dtype)
 		f->type++;
 	if (f->type == LAPACK_TYPES)
-		return refuse(f, TN_UNSUPPORTED, "a: expected f32, f64, c64 or c128");
-	status = check_layout(f, a, &f->lda);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, f->operation,
+				      "a: expected f32, f64, c64 or c128, found dtype %d",
+				      a->dtype);
+	status = check_layout(f, "a", a, &f->lda);
 	f->size = tn_dtype_size(a->dtype);
 	f->m = (int32_t)a->shape[1];
 	f->n = (int32_t)a->shape[2];
@@ -110,15 +144,22 @@ static tn_status check_vectors(struct factoring *f, tn_dtype dtype)
 	struct tn_linalg_args *args = &f->args;
 	const int is_full_u = args->u.rank == 3 && args->u.shape[2] == f->m;
 	const int is_full_v = args->v.rank == 3 && args->v.shape[1] == f->n;
+	const int has_u = args->u.dtype != 0, has_v = args->v.dtype != 0;
 	tn_status status = TN_OK;
-	if (entry->has_u && args->u.dtype)
+	if (entry->has_u && has_u)
 		status = check_matrix(f, &args->u, "u", dtype, f->m, is_full_u ? f->m : f->k,
 				      &f->ldu);
-	if (entry->has_v && args->v.dtype && !status)
+	if (entry->has_v && has_v && !status)
 		status = check_matrix(f, &args->v, "v", dtype, is_full_v ? f->n : f->k, f->n,
 				      &f->ldv);
-	if (!status && entry->has_u && entry->has_v && !args->u.dtype != !args->v.dtype)
-		status = refuse(f, TN_UNSUPPORTED, "expected u and v, or neither");
+	if (!status && entry->has_u && entry->has_v && has_u != has_v)
+		status = tn_plugin_fail(args->call.error, TN_UNSUPPORTED, f->operation,
+					"expected u and v, or neither, found %s alone",
+					has_u ? "u" : "v");
+	if (!status && entry->is_eig && args->vectors != (uint32_t)has_v)
+		status = tn_plugin_fail(args->call.error, TN_UNSUPPORTED, f->operation,
+					"vectors: expected %d as v is %s, found %u", has_v,
+					has_v ? "there" : "absent", args->vectors);
 	return status;
 }
 
@@ -137,26 +178,35 @@ static tn_status check_lists(const struct factoring *f, tn_dtype values)
 	return status;
 }
 
+static tn_status check_flags(const struct tn_linalg_args *args, const char *operation)
+{
+	if (args->upper <= 1 && args->unit <= 1 && args->vectors <= 1 &&
+	    args->transpose <= TN_TRANSPOSE_CONJUGATE)
+		return TN_OK;
+	return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, operation,
+			      "upper, unit, vectors, transpose: expected 0 or 1, and 0 to 2, found "
+			      "%u, %u, %u, %u",
+			      args->upper, args->unit, args->vectors, args->transpose);
+}
+
 static tn_status check(struct factoring *f)
 {
-	const struct tn_linalg_args *args = &f->args;
 	tn_status status = check_a(f);
-	if (!status && (args->upper > 1 || args->unit > 1 || args->vectors > 1 ||
-			args->transpose > TN_TRANSPOSE_CONJUGATE))
-		status = refuse(f, TN_INVALID_ARGUMENT, "a flag is out of range");
+	if (!status)
+		status = check_flags(&f->args, f->operation);
 	if (status)
 		return status;
 	const tn_dtype dtype = f->args.a.dtype;
 	const tn_dtype real = linalg_real_size(f) == 4 ? TN_F32 : TN_F64;
-	const tn_dtype complex = linalg_real_size(f) == 4 ? TN_C64 : TN_C128;
+	const tn_dtype wide = linalg_real_size(f) == 4 ? TN_C64 : TN_C128;
 	if (f->entry->has_b) {
 		const int64_t columns = f->args.b.rank == 3 ? f->args.b.shape[2] : 1;
 		status = check_matrix(f, &f->args.b, "b", dtype, f->m, columns, &f->ldb);
 		f->n_right = (int32_t)columns;
 	}
 	if (!status)
-		status = check_vectors(f, f->entry->is_eig ? complex : dtype);
-	return status ? status : check_lists(f, f->entry->is_eig ? complex : real);
+		status = check_vectors(f, f->entry->is_eig ? wide : dtype);
+	return status ? status : check_lists(f, f->entry->is_eig ? wide : real);
 }
 
 /* ---- The loop --------------------------------------------------------------------------------*/
@@ -224,7 +274,8 @@ static int32_t factor_copies(const struct factoring *f, uint64_t number, struct 
 	return info;
 }
 
-static void factor_one(const struct factoring *f, uint64_t number, char *memory)
+/* An argument that LAPACK refuses is a defect of this file, and fails the call. */
+static void factor_one(struct factoring *f, uint64_t number, char *memory)
 {
 	struct matrix x = {.a = place(&f->args.a, number),
 			   .b = place(&f->args.b, number),
@@ -240,8 +291,10 @@ static void factor_one(const struct factoring *f, uint64_t number, char *memory)
 	}
 	int32_t found =
 		linalg_is_complex(f) ? factor_copies(f, number, &x) : f->entry->factor(f, &x);
+	if (found < 0 && found != LINALG_NOT_FINITE)
+		atomic_store(&f->refused, found);
 	if (info)
-		*info = found;
+		*info = found < 0 ? -1 : found;
 }
 
 static char *memory_of(const struct factoring *f, uint64_t lane)
@@ -254,7 +307,7 @@ static char *memory_of(const struct factoring *f, uint64_t lane)
 /* Lane l factors matrices l, l + lanes, ... */
 static void run_lanes(void *argument, uint64_t begin, uint64_t end)
 {
-	const struct factoring *f = argument;
+	struct factoring *f = argument;
 	const uint64_t batch = (uint64_t)f->args.a.shape[0];
 	int count = cpu_blas_thread_enter(&f->cpu->instance->blas);
 	for (uint64_t lane = begin; lane < end; lane++)
@@ -263,7 +316,7 @@ static void run_lanes(void *argument, uint64_t begin, uint64_t end)
 	cpu_blas_thread_leave(&f->cpu->instance->blas, count);
 }
 
-static void run_alone(const struct factoring *f, uint32_t threads)
+static void run_alone(struct factoring *f, uint32_t threads)
 {
 	const struct cpu_blas *blas = &f->cpu->instance->blas;
 	int count = cpu_blas_enter_alone(blas, (int)threads);
@@ -297,6 +350,14 @@ static uint64_t lanes_of(const struct factoring *f, uint32_t threads)
 	return lanes;
 }
 
+static tn_status end(const struct factoring *f)
+{
+	const int refused = atomic_load(&f->refused);
+	return refused ? tn_plugin_fail(f->args.call.error, TN_INTERNAL, f->operation,
+					"LAPACK refused argument %d", -refused)
+		       : TN_OK;
+}
+
 tn_status cpu_linalg_run(void *device, const struct tn_linalg_args *args, const char *operation,
 			 const struct linalg_entry *entry)
 {
@@ -311,8 +372,11 @@ tn_status cpu_linalg_run(void *device, const struct tn_linalg_args *args, const 
 		return status;
 	plan_copies(&f);
 	if (entry->plan && entry->plan(&f))
-		return refuse(&f, TN_LIMIT,
-			      "LAPACK's integers of 32 bits do not count the workspace");
+		return tn_plugin_fail(
+			f.args.call.error, TN_LIMIT, operation,
+			"a: %lld x %lld: LAPACK's integers of 32 bits do not count the "
+			"workspace",
+			(long long)f.m, (long long)f.n);
 	add_parts(&f);
 	f.lanes = lanes_of(&f, threads);
 	if (f.args.call.flags & TN_DRY_RUN) {
@@ -331,12 +395,18 @@ tn_status cpu_linalg_run(void *device, const struct tn_linalg_args *args, const 
 	const int may_be_alone = !(f.args.call.flags & TN_DETERMINISTIC);
 	if (may_be_alone && cost_of(&f) >= LARGE && threads > 1 && f.args.a.shape[0] < threads) {
 		run_alone(&f, threads);
-		return TN_OK;
+		return end(&f);
 	}
 	cpu_blas_enter(&f.cpu->instance->blas);
 	cpu_parallel(f.cpu, f.lanes, 1, run_lanes, &f);
 	cpu_blas_leave(&f.cpu->instance->blas);
-	return TN_OK;
+	return end(&f);
+}
+
+int linalg_has_query(int64_t length)
+{
+	enum { WIDEST_BLOCK = 64 };
+	return length <= INT32_MAX / WIDEST_BLOCK;
 }
 
 int linalg_take_size(const struct factoring *f, const void *answer, int32_t *length)
@@ -350,7 +420,7 @@ int linalg_take_size(const struct factoring *f, const void *answer, int32_t *len
 	} else {
 		memcpy(&wide, answer, sizeof(wide));
 	}
-	if (!(wide <= INT32_MAX))
+	if (!(wide >= 0 && wide <= INT32_MAX))
 		return 1;
 	*length = wide > 1 ? (int32_t)ceil(wide) : 1;
 	return 0;
@@ -391,92 +461,23 @@ static tn_status cholesky(void *device, const struct tn_linalg_args *args)
 	return cpu_linalg_run(device, args, "cholesky", &entry);
 }
 
-/* ---- LU --------------------------------------------------------------------------------------*/
-
-static int plan_pivots(struct factoring *f)
-{
-	f->parts[LINALG_PIVOTS] = (uint64_t)f->k * sizeof(int32_t);
-	return 0;
-}
-
-static void give_pivots(const struct factoring *f, const struct matrix *x, const int32_t *pivots)
-{
-	for (int32_t i = 0; x->pivots && i < f->k; i++)
-		x->pivots[i] = pivots[i] - 1;
-	for (int32_t i = 0; x->permutation && i < f->m; i++)
-		x->permutation[i] = i;
-	for (int32_t i = 0; x->permutation && i < f->k; i++) {
-		int32_t row = x->permutation[i];
-		x->permutation[i] = x->permutation[pivots[i] - 1];
-		x->permutation[pivots[i] - 1] = row;
-	}
-}
-
-static int32_t factor_lu(const struct factoring *f, const struct matrix *x)
-{
-	int32_t info = 0, *pivots = (int32_t *)(void *)x->parts[LINALG_PIVOTS];
-	linalg_lapack(f)->getrf[f->type](&f->m, &f->n, x->a, &f->lda, pivots, &info);
-	give_pivots(f, x, pivots);
-	return info;
-}
-
-static tn_status lu(void *device, const struct tn_linalg_args *args)
-{
-	static const struct linalg_entry entry = {
-		.has_pivots = 1, .plan = plan_pivots, .factor = factor_lu};
-	return cpu_linalg_run(device, args, "lu", &entry);
-}
-
-/* ---- Systems ---------------------------------------------------------------------------------*/
-
-static int32_t factor_solve(const struct factoring *f, const struct matrix *x)
-{
-	int32_t info = 0, *pivots = (int32_t *)(void *)x->parts[LINALG_PIVOTS];
-	linalg_lapack(f)->getrf[f->type](&f->m, &f->n, x->a, &f->lda, pivots, &info);
-	if (!info)
-		linalg_lapack(f)->getrs[f->type]("N", &f->n, &f->n_right, x->a, &f->lda, pivots,
-						 x->b, &f->ldb, &info, 1);
-	return info;
-}
-
-static tn_status solve(void *device, const struct tn_linalg_args *args)
-{
-	static const struct linalg_entry entry = {
-		.is_square = 1, .has_b = 1, .plan = plan_pivots, .factor = factor_solve};
-	return cpu_linalg_run(device, args, "solve", &entry);
-}
-
-static int32_t factor_triangular(const struct factoring *f, const struct matrix *x)
-{
-	static const char *const transposes[] = {"N", "T", "C"};
-	const struct tn_linalg_args *args = &f->args;
-	int32_t info = 0;
-	linalg_lapack(f)->trtrs[f->type](args->upper ? "U" : "L", transposes[args->transpose],
-					 args->unit ? "U" : "N", &f->n, &f->n_right, x->a, &f->lda,
-					 x->b, &f->ldb, &info, 1, 1, 1);
-	return info;
-}
-
-static tn_status solve_triangular(void *device, const struct tn_linalg_args *args)
-{
-	static const struct linalg_entry entry = {
-		.is_square = 1, .keeps_a = 1, .has_b = 1, .factor = factor_triangular};
-	return cpu_linalg_run(device, args, "solve_triangular", &entry);
-}
-
 /* ---- QR --------------------------------------------------------------------------------------*/
 
 static int plan_qr(struct factoring *f)
 {
 	const struct cpu_lapack *lapack = linalg_lapack(f);
 	const int32_t columns = f->args.u.dtype ? (int32_t)f->args.u.shape[2] : f->k, ask = -1;
+	const int32_t least = f->n > columns ? f->n : columns;
 	char first[16] = {0}, second[16] = {0};
 	int32_t info = 0, other = 0;
+	if (!linalg_has_query(least))
+		return 1;
 	lapack->geqrf[f->type](&f->m, &f->n, NULL, &f->lda, NULL, first, &ask, &info);
 	lapack->orgqr[f->type](&f->m, &columns, &f->k, NULL, &f->m, NULL, second, &ask, &info);
 	if (linalg_take_size(f, first, &f->lwork) || linalg_take_size(f, second, &other))
 		return 1;
 	f->lwork = other > f->lwork ? other : f->lwork;
+	f->lwork = least > f->lwork ? least : f->lwork;
 	f->parts[LINALG_TAU] = (uint64_t)f->k * f->size;
 	f->parts[LINALG_WORK] = (uint64_t)f->lwork * f->size;
 	return 0;
@@ -488,7 +489,7 @@ static int32_t factor_qr(const struct factoring *f, const struct matrix *x)
 	int32_t info = 0;
 	lapack->geqrf[f->type](&f->m, &f->n, x->a, &f->lda, x->parts[LINALG_TAU],
 			       x->parts[LINALG_WORK], &f->lwork, &info);
-	if (!x->u)
+	if (!x->u || info)
 		return info;
 	const int32_t columns = (int32_t)f->args.u.shape[2];
 	for (int64_t j = 0; j < f->k; j++)
@@ -508,9 +509,9 @@ static tn_status qr(void *device, const struct tn_linalg_args *args)
 const struct tn_linalg_table cpu_linalg_table = {
 	.struct_size = sizeof(cpu_linalg_table),
 	.cholesky = cholesky,
-	.lu = lu,
-	.solve = solve,
-	.solve_triangular = solve_triangular,
+	.lu = cpu_lu,
+	.solve = cpu_solve,
+	.solve_triangular = cpu_solve_triangular,
 	.qr = qr,
 	.eigh = cpu_eigh,
 	.svd = cpu_svd,

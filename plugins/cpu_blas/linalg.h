@@ -6,6 +6,8 @@
 #ifndef CPU_LINALG_H
 #define CPU_LINALG_H
 
+#include <stdatomic.h>
+
 #include "plugin.h"
 
 /* Parts of the workspace of one matrix, in bytes; a part that is not needed has 0. */
@@ -23,6 +25,9 @@ enum {
 	LINALG_PARTS
 };
 
+/* The info of a matrix with an element that is not finite, where that is looked for. */
+#define LINALG_NOT_FINITE INT32_MIN
+
 struct factoring {
 	struct cpu_device *cpu;
 	const char *operation;
@@ -35,8 +40,9 @@ struct factoring {
 	int32_t lda, ldb, ldu, ldv;
 	int32_t lwork, lrwork, liwork;
 	uint64_t parts[LINALG_PARTS];
-	uint64_t bytes; /* of all parts */
-	uint64_t lanes; /* matrices that are factored at once */
+	uint64_t bytes;     /* of all parts */
+	uint64_t lanes;     /* matrices that are factored at once */
+	atomic_int refused; /* an info below 0 that LAPACK returned; 0: none */
 };
 
 /* One matrix: where its operands are. */
@@ -63,7 +69,8 @@ struct linalg_entry {
 	/* Asks the library for workspace: fills lwork and parts.  1: it needs more than its
 	 * integers count. */
 	int (*plan)(struct factoring *f);
-	int32_t (*factor)(const struct factoring *f, const struct matrix *x); /* returns info */
+	/* Returns LAPACK's info, or LINALG_NOT_FINITE. */
+	int32_t (*factor)(const struct factoring *f, const struct matrix *x);
 };
 
 tn_status cpu_linalg_run(void *device, const struct tn_linalg_args *args, const char *operation,
@@ -81,8 +88,16 @@ static inline const struct cpu_lapack *linalg_lapack(const struct factoring *f)
 {
 	return &f->cpu->instance->blas.lapack;
 }
+/* Is a length so small that the answer to a query, a few blocks of it, is below 2^31?  LAPACK
+ * computes it in 32 bits. */
+int linalg_has_query(int64_t length);
 /* The answer of a query: the first, real number of the workspace.  1: too much. */
 int linalg_take_size(const struct factoring *f, const void *answer, int32_t *length);
+
+/* linalg_solve.c */
+tn_status cpu_lu(void *device, const struct tn_linalg_args *args);
+tn_status cpu_solve(void *device, const struct tn_linalg_args *args);
+tn_status cpu_solve_triangular(void *device, const struct tn_linalg_args *args);
 
 /* linalg_spectral.c */
 tn_status cpu_eigh(void *device, const struct tn_linalg_args *args);

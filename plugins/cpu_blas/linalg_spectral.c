@@ -62,7 +62,7 @@ static int plan_eigh(struct factoring *f)
 		return 1;
 	call_eigh(f, &x, &ask, &ask, &ask, &info);
 	memcpy(&f->liwork, integers, sizeof(f->liwork));
-	if (linalg_take_size(f, work, &f->lwork) ||
+	if (info || linalg_take_size(f, work, &f->lwork) ||
 	    (linalg_is_complex(f) && linalg_take_size(f, real_work, &f->lrwork)))
 		return 1;
 	f->parts[LINALG_WORK] = (uint64_t)f->lwork * f->size;
@@ -75,7 +75,7 @@ static int32_t factor_eigh(const struct factoring *f, const struct matrix *x)
 {
 	int32_t info = 0;
 	if (!is_finite(f, x->a, 1))
-		return -1;
+		return LINALG_NOT_FINITE;
 	call_eigh(f, x, &f->lwork, &f->lrwork, &f->liwork, &info);
 	return info;
 }
@@ -125,10 +125,10 @@ static int plan_svd(struct factoring *f)
 					   [LINALG_INTEGERS] = unused}};
 	const int32_t ask = -1;
 	int32_t info = 0;
-	if (real_work_of(f) > INT32_MAX)
+	if (real_work_of(f) > INT32_MAX || !linalg_has_query(f->k))
 		return 1;
 	call_svd(f, &x, &ask, &info);
-	if (linalg_take_size(f, work, &f->lwork))
+	if (info || linalg_take_size(f, work, &f->lwork))
 		return 1;
 	f->parts[LINALG_WORK] = (uint64_t)f->lwork * f->size;
 	if (linalg_is_complex(f))
@@ -141,7 +141,7 @@ static int32_t factor_svd(const struct factoring *f, const struct matrix *x)
 {
 	int32_t info = 0;
 	if (!is_finite(f, x->a, 0))
-		return -1;
+		return LINALG_NOT_FINITE;
 	call_svd(f, x, &f->lwork, &info);
 	return info;
 }
@@ -184,8 +184,10 @@ static int plan_eig(struct factoring *f)
 	const int32_t ask = -1;
 	const uint64_t n = (uint64_t)f->n;
 	int32_t info = 0;
+	if (!linalg_has_query(f->n))
+		return 1;
 	call_eig(f, &x, &ask, &info);
-	if (linalg_take_size(f, work, &f->lwork))
+	if (info || linalg_take_size(f, work, &f->lwork))
 		return 1;
 	f->parts[LINALG_WORK] = (uint64_t)f->lwork * f->size;
 	if (linalg_is_complex(f))
@@ -252,9 +254,9 @@ static int32_t factor_eig(const struct factoring *f, const struct matrix *x)
 {
 	int32_t info = 0;
 	if (!is_finite(f, x->a, 0))
-		return -1;
+		return LINALG_NOT_FINITE;
 	call_eig(f, x, &f->lwork, &info);
-	if (!linalg_is_complex(f))
+	if (!linalg_is_complex(f) && info >= 0)
 		give_real(f, x);
 	return info;
 }

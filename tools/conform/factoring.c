@@ -130,13 +130,25 @@ static double unit_of(const struct factoring *f)
 	return 20 * (double)(f->m > f->n ? f->m : f->n) * kit_epsilon(tn_real_dtype(f->dtype));
 }
 
-/* `error` is at most that many bounds of `size`. */
+/* What sums of n subnormal products, for each element of a matrix, may err whatever their size. */
+static double steps_of(const struct factoring *f)
+{
+	const double most = (double)(f->m > f->n ? f->m : f->n);
+	const double least = tn_real_dtype(f->dtype) == TN_F32 ? 0x1p-149 : 0x1p-1074;
+	return 4 * most * most * least;
+}
+
+static void expect_within(const struct factoring *f, const char *what, double error, double most)
+{
+	if (!(error <= most))
+		kit_fail(f->kit, "%s: expected at most %.3g, found %.3g", what, most, error);
+}
+
+/* `error` is at most that many bounds of `size`, and what subnormal numbers err. */
 static void expect_small(const struct factoring *f, const char *what, double error, double size,
 			 double factor)
 {
-	const double most = unit_of(f) * size * factor;
-	if (!(error <= most))
-		kit_fail(f->kit, "%s: expected at most %.3g, found %.3g", what, most, error);
+	expect_within(f, what, error, unit_of(f) * size * factor + steps_of(f));
 }
 
 /* q^H q, or q q^H of rows, is the identity. */
@@ -298,32 +310,41 @@ static void expect_order(const struct factoring *f, int64_t number, int is_falli
 	}
 }
 
+static double complex scaled(double complex z, int exponent)
+{
+	return CMPLX(ldexp(creal(z), exponent), ldexp(cimag(z), exponent));
+}
+
 /* The sums of the values and of their squares, which the matrix determines without vectors: its
  * trace and that of its square, or for singular values that of a^H a. */
 static void judge_values(const struct factoring *f, int64_t number)
 {
 	const struct matrix *a = &f->before_a[number];
-	const double size = largest_of(a), scale_by = size > 0 ? 1 / size : 1,
-		     all = norm(a) * scale_by;
+	const double size = largest_of(a);
+	const int exponent = size > 0 ? -ilogb(size) : 0;
+	const double all = ldexp(norm(a), exponent), count = sqrt((double)f->k);
+	const double steps = ldexp(steps_of(f), exponent) * count;
 	double complex sum = 0, squares = 0, trace = 0, trace_of_square = 0;
 	for (int64_t i = 0; i < f->k; i++) {
 		const double complex value =
-			load(&f->values, (uint64_t)(number * f->k + i)) * scale_by;
+			scaled(load(&f->values, (uint64_t)(number * f->k + i)), exponent);
 		sum += value;
 		squares += times(value, value);
 	}
 	for (int64_t j = 0; j < f->n; j++) {
 		for (int64_t i = 0; i < f->m; i++) {
-			const double complex x = *at(a, i, j) * scale_by;
-			trace_of_square += times(
-				x, f->slot == TN_SLOT_SVD ? conj(x) : *at(a, j, i) * scale_by);
+			const double complex x = scaled(*at(a, i, j), exponent);
+			trace_of_square +=
+				times(x, f->slot == TN_SLOT_SVD ? conj(x)
+								: scaled(*at(a, j, i), exponent));
 		}
-		trace += f->slot == TN_SLOT_SVD ? 0 : *at(a, j, j) * scale_by;
+		trace += f->slot == TN_SLOT_SVD ? 0 : scaled(*at(a, j, j), exponent);
 	}
-	const double count = sqrt((double)f->k);
 	if (f->slot != TN_SLOT_SVD)
-		expect_small(f, "the sum of the values", cabs(sum - trace), all * count, 1);
-	expect_small(f, "the sum of their squares", cabs(squares - trace_of_square), all * all, 2);
+		expect_within(f, "the sum of the values", cabs(sum - trace),
+			      unit_of(f) * all * count + steps);
+	expect_within(f, "the sum of their squares", cabs(squares - trace_of_square),
+		      2 * unit_of(f) * all * all + 2 * all * steps);
 }
 
 /* a V - V diag(values), whose columns have length 1. */

@@ -12,9 +12,9 @@
 #include "slots.h"
 
 /* Matrices that are drawn: nothing special; rows and columns of falling size; of half the rank;
- * with equal singular values; and so small, or large, that squares of their elements are 0 or
- * infinite. */
-enum content { PLAIN, GRADED, DEFICIENT, MULTIPLE, TINY, LARGE, CONTENTS };
+ * with equal singular values; so small, or large, that squares of their elements are 0 or infinite;
+ * and of subnormal numbers alone. */
+enum content { PLAIN, GRADED, DEFICIENT, MULTIPLE, TINY, LARGE, SUBNORMAL, CONTENTS };
 
 enum { MOST_MATRICES = 136 };
 

@@ -31,10 +31,13 @@ static double grade(const struct factoring *f, int64_t i)
 static double size_of(const struct factoring *f)
 {
 	const int is_single = f->dtype == TN_F32 || f->dtype == TN_C64;
-	const int exponent = f->unit ? 0 : is_single ? 80 : 600; /* ones stay ones */
-	return f->content == TINY    ? ldexp(1, -exponent)
-	       : f->content == LARGE ? ldexp(1, exponent)
-				     : 1;
+	const int exponent = is_single ? 80 : 600, subnormal = is_single ? 135 : 1060;
+	if (f->unit) /* ones stay ones */
+		return 1;
+	return f->content == TINY        ? ldexp(1, -exponent)
+	       : f->content == LARGE     ? ldexp(1, exponent)
+	       : f->content == SUBNORMAL ? ldexp(1, -subnormal)
+					 : 1;
 }
 
 /* A plain matrix, with the columns of its first half again in the second if it is deficient. */
@@ -206,7 +209,8 @@ static void make_inputs(struct factoring *f, struct tn_linalg_args *args)
 			continue;
 		struct matrix b = {f->n, f->r, matrix_memory(f->n, f->r)};
 		for (int64_t i = 0; i < f->n * f->r; i++)
-			b.at[i] = draw(f->kit, f->dtype);
+			b.at[i] =
+				draw(f->kit, f->dtype) * (f->content == SUBNORMAL ? size_of(f) : 1);
 		matrix_write(&f->b, number, &b);
 		free(b.at);
 		f->before_b[number] = matrix_read(&f->b, number);
@@ -250,8 +254,8 @@ static void check_results(struct factoring *f)
 
 static void factors(const struct factoring *drawn)
 {
-	static const char *const contents[CONTENTS] = {"plain",    "graded", "deficient",
-						       "multiple", "tiny",   "huge"};
+	static const char *const contents[CONTENTS] = {"plain", "graded", "deficient", "multiple",
+						       "tiny",  "huge",   "subnormal"};
 	struct factoring f = *drawn;
 	struct tn_linalg_args args = {.call = CALL(struct tn_linalg_args),
 				      .upper = f.upper,
@@ -336,7 +340,23 @@ void check_linalg_factors(struct kit *kit)
 	}
 }
 
-/* A length near a power of two, of one axis, of all, or of the batch, in each dtype. */
+/* Matrices whose longer side squared is more than memory holds. */
+static void run_long(struct kit *kit, int slot)
+{
+	enum { LONG = 60000, SHORT = 3 };
+	for (unsigned turn = 0; turn < 2 && !is_square(slot); turn++) {
+		struct factoring f = {.kit = kit,
+				      .slot = slot,
+				      .dtype = turn ? TN_C64 : TN_F64,
+				      .batch = 1,
+				      .m = turn ? SHORT : LONG,
+				      .n = turn ? LONG : SHORT};
+		runs(&f, 0);
+	}
+}
+
+/* A length near a power of two, of one axis, of all, or of the batch, in each dtype; and a long
+ * side beside a short one. */
 void check_linalg_sizes(struct kit *kit)
 {
 	enum { POWERS = 7, KINDS = 4 };
@@ -359,6 +379,7 @@ void check_linalg_sizes(struct kit *kit)
 			if (kit_reaches(kit, (uint64_t)(near * near) << 10))
 				runs(&f, kind == 2 ? 0 : (unsigned)(kit_random(kit) % 12));
 		}
+		run_long(kit, slot);
 	}
 }
 
@@ -451,6 +472,14 @@ static void wrong_operands_are_refused(struct factoring *f, const struct tn_lina
 	args.values.shape[1] = 2;
 	if (args.values.dtype)
 		is_refused(f, args, TN_SHAPE, "too few values");
+	args = *right;
+	args.v.dtype = 0;
+	if (right->v.dtype)
+		is_refused(f, args, TN_UNSUPPORTED, "vectors without v");
+	args = *right;
+	args.vectors = 0;
+	if (f->slot == TN_SLOT_EIG)
+		is_refused(f, args, TN_UNSUPPORTED, "v without vectors");
 	args = *right;
 	args.u.shape[1] = 2;
 	if (args.u.dtype)
