@@ -19,10 +19,10 @@ static double complex load(const struct array *array, uint64_t i)
 	double d[2] = {0, 0};
 	if (tn_real_dtype(dtype) == TN_F32) {
 		memcpy(f, array_at(array, i), tn_dtype_size(dtype));
-		return CMPLX(f[0], f[1]);
+		return complex_of(f[0], f[1]);
 	}
 	memcpy(d, array_at(array, i), tn_dtype_size(dtype));
-	return CMPLX(d[0], d[1]);
+	return complex_of(d[0], d[1]);
 }
 
 struct matrix matrix_read(const struct array *array, int64_t number)
@@ -59,8 +59,8 @@ static double complex element(const struct matrix *a, int is_adjoint, int64_t i,
 /* Two real products for one complex one: the compiler's own looks for infinities. */
 static double complex times(double complex x, double complex y)
 {
-	return CMPLX(creal(x) * creal(y) - cimag(x) * cimag(y),
-		     creal(x) * cimag(y) + cimag(x) * creal(y));
+	return complex_of(creal(x) * creal(y) - cimag(x) * cimag(y),
+			  creal(x) * cimag(y) + cimag(x) * creal(y));
 }
 
 void multiply(const struct matrix *c, const struct matrix *a, int a_adjoint, const struct matrix *b,
@@ -312,7 +312,7 @@ static void expect_order(const struct factoring *f, int64_t number, int is_falli
 
 static double complex scaled(double complex z, int exponent)
 {
-	return CMPLX(ldexp(creal(z), exponent), ldexp(cimag(z), exponent));
+	return complex_of(ldexp(creal(z), exponent), ldexp(cimag(z), exponent));
 }
 
 /* The sums of the values and of their squares, which the matrix determines without vectors: its

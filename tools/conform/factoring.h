@@ -42,6 +42,15 @@ struct factoring {
 	struct matrix before_a[MOST_MATRICES], before_b[MOST_MATRICES];
 };
 
+/* CMPLX of C11, which not every compiler has. */
+static inline double complex complex_of(double real, double imaginary)
+{
+	const double parts[2] = {real, imaginary};
+	double complex z;
+	memcpy(&z, parts, sizeof(z));
+	return z;
+}
+
 static inline double complex *at(const struct matrix *a, int64_t i, int64_t j)
 {
 	return a->at + i + j * a->rows;

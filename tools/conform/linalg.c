@@ -18,7 +18,7 @@ static int is_hermitian(const struct factoring *f)
 static double complex draw(struct kit *kit, tn_dtype dtype)
 {
 	double re = kit_uniform(kit, -1, 1);
-	return CMPLX(re, tn_is_complex(dtype) ? kit_uniform(kit, -1, 1) : 0);
+	return complex_of(re, tn_is_complex(dtype) ? kit_uniform(kit, -1, 1) : 0);
 }
 
 /* The factor of row or column i: powers of two, which round nothing. */
@@ -120,7 +120,7 @@ static void hide_unread(const struct factoring *f)
 			for (int64_t i = 0; i < a.rows; i++)
 				if (is_unread(f, i, j))
 					*at(&a, i, j) =
-						CMPLX(NAN, tn_is_complex(f->dtype) ? NAN : 0);
+						complex_of(NAN, tn_is_complex(f->dtype) ? NAN : 0);
 		matrix_write(&f->a, number, &a);
 		free(a.at);
 	}
