@@ -64,7 +64,9 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 		r = tn_slice(r, -2, 0, n, 1);
 		dr = tn_slice(dr, -2, 0, n, 1);
 	}
-	dq = q ? or_zeros(dq, q) : NULL;
+	if (!q || !r || !dr)
+		return tn_node_give(node, 0, NULL);
+	dq = or_zeros(dq, q);
 	if (n <= m)
 		return tn_node_give(node, 0, square_gradient(q, r, dq, dr));
 	tn_array *r1 = tn_slice(r, -1, 0, m, 1), *dr1 = tn_slice(dr, -1, 0, m, 1);

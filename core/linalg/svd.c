@@ -102,6 +102,8 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 				       "gradient");
 	t.u = tn_slice(t.u, -1, 0, k, 1);
 	t.vh = tn_slice(t.vh, -2, 0, k, 1);
+	if (!t.u || !t.vh)
+		return tn_node_give(node, 0, NULL);
 	if (t.ds)
 		g = tn_matmul(tn_scale_columns(t.u, t.ds), t.vh);
 	if (t.du)
