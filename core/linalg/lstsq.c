@@ -107,6 +107,8 @@ tn_array *tn_pinv(const tn_array *a, double rtol)
 static tn_array *count_values(const tn_array *s, double rtol)
 {
 	const int last = -1;
+	if (!s)
+		return NULL;
 	tn_array *above = s->shape[s->rank - 1]
 				  ? with_largest("z = i64(s > rtol * largest)", s, rtol)
 				  : tn_astype(s, TN_I64);
