@@ -375,11 +375,13 @@ static int64_t plane_of(const struct tn_operand *operand)
 	return operand->shape[H] * operand->shape[W];
 }
 
-/* Every pixel meets one tap, at its own position. */
+/* Every pixel meets one tap, at its own position: also of a part, which may have fewer pixels of x
+ * than of y, or more. */
 static int is_pointwise(const struct tn_conv2d_args *args)
 {
-	return args->w.shape[R] * args->w.shape[S] == 1 && args->stride[0] == 1 &&
-	       args->stride[1] == 1 &&
+	const int64_t *x = args->x.shape, *y = args->y.shape;
+	return args->w.shape[R] * args->w.shape[S] == 1 && x[H] == y[H] && x[W] == y[W] &&
+	       args->stride[0] == 1 && args->stride[1] == 1 &&
 	       !(args->padding[0] | args->padding[1] | args->padding[2] | args->padding[3]);
 }
 

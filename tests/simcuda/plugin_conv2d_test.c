@@ -48,6 +48,7 @@ static const struct shape strided[] = {
 	{3, 16, 8, 8, 32, 1, 1, 1, 2, 0, 1, 0},  /* one tap */
 	{2, 4, 2, 3, 4, 3, 3, 1, 5, 2, 1, 0},    /* more residues than pixels */
 	{2, 32, 9, 9, 32, 3, 3, 32, 2, 1, 1, 0}, /* depthwise */
+	{2, 2, 4, 5, 3, 1, 2, 1, 2, 0, 1, 0},    /* a phase wider than y, which is packed */
 };
 
 /* Few results, and sums that are long enough for several parts, in the passes 1, 0 and 0. */
